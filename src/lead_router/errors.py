@@ -1,0 +1,88 @@
+"""Surprises, named after their remedy. Outcomes that a caller expects are values, not exceptions.
+
+LeadRouterError
+├── Transient              the same request may succeed later
+│   ├── Unreachable        nothing reached the server: send it again
+│   ├── OutcomeUnknown     it may have been carried out: look before sending it again
+│   ├── RowLocked          someone else holds a record: again, with jitter
+│   ├── RateLimited        wait `retry_after` seconds
+│   ├── SessionExpired     the token was refused twice: log in anew
+│   └── StoreUnavailable   the job database did not answer
+└── Permanent              the same request will fail again
+    ├── Rejected           Salesforce refuses this record or request
+    ├── Misconfigured      a setting or record must be changed by a person
+    │   └── BadCriteria    a criteria clause cannot be read
+    ├── ContractMismatch   the org or the answer is not what the code was written for
+    └── LoginRefused       Salesforce refuses these credentials
+"""
+
+from __future__ import annotations
+
+
+class LeadRouterError(Exception):
+    """Any fault that this program names; its text is for a person and holds no secret."""
+
+
+class Transient(LeadRouterError):
+    """The same request may succeed later."""
+
+
+class Unreachable(Transient):
+    """The server was not reached, so nothing was carried out."""
+
+
+class OutcomeUnknown(Transient):
+    """The request was sent and no answer came: it may or may not have been carried out."""
+
+
+class RowLocked(Transient):
+    """Another transaction held a record for longer than Salesforce waits."""
+
+
+class RateLimited(Transient):
+    """An allowance is used up; `retry_after` is in seconds, `daily` tells a day's allowance from a burst limit."""
+
+    def __init__(self, text: str, *, retry_after: float, daily: bool) -> None:
+        super().__init__(text)
+        self.retry_after = retry_after
+        self.daily = daily
+
+
+class SessionExpired(Transient):
+    """A freshly obtained access token was refused."""
+
+
+class StoreUnavailable(Transient):
+    """The job database did not carry out a statement; nothing of the transaction was kept."""
+
+
+class Permanent(LeadRouterError):
+    """The same request will fail again until someone changes something."""
+
+
+class Rejected(Permanent):
+    """Salesforce refused; `codes` are its status codes, all of them."""
+
+    def __init__(self, text: str, *, codes: tuple[str, ...] = ()) -> None:
+        super().__init__(text)
+        self.codes = codes
+
+
+class Misconfigured(Permanent):
+    """A setting or a record is wrong; the text names it and the remedy."""
+
+
+class BadCriteria(Misconfigured):
+    """A criteria clause cannot be read; `at` is the character offset of the fault in the clause."""
+
+    def __init__(self, text: str, *, at: int = 0) -> None:
+        super().__init__(text)
+        self.at = at
+
+
+class ContractMismatch(Permanent):
+    """The org lacks what the router needs, or answered in a shape that the router does not know."""
+
+
+class LoginRefused(Permanent):
+    """Salesforce refused the credentials; the text names the settings to check and never their values."""

@@ -1,0 +1,126 @@
+"""The org: rules and rotation in, one conditional write out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from lead_router.core.model import Batch, Configuration, Lead, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Every record of the batch was written, in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTaken:
+    """Another router took this group's next turn first: read and decide again."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyRouted:
+    """The ledger holds this job's idempotency key: the job is done."""
+
+    lead_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SiblingRouted:
+    """The ledger holds this lead's submission key: decide it again, it follows."""
+
+    lead_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LeadMoved:
+    """Someone changed the lead's owner or round since it was read: decide it again."""
+
+    lead_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The lead was deleted, merged or converted; `reason` says which."""
+
+    lead_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RepGone:
+    """The chosen owner cannot own leads any more: refresh the members, pick again."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A permanent refusal; `lead_id` is None where the answer does not name the record."""
+
+    lead_id: str | None
+    text: str
+
+
+Fault: TypeAlias = TurnTaken | AlreadyRouted | SiblingRouted | LeadMoved | Gone | RepGone | Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was written; `faults` holds at least one primary cause, in request order."""
+
+    faults: tuple[Fault, ...]
+
+
+Receipt: TypeAlias = Committed | Refused
+
+
+class Org(Protocol):
+    """A Salesforce org as the loops see it. Every verb may raise a Transient error; each is one API call but `unassigned`."""
+
+    def configuration(self) -> Configuration:
+        """Load rules, groups, queues and users; raises Misconfigured naming the first record at fault and the remedy."""
+        ...
+
+    def snapshot(
+        self, configuration: Configuration, lead_ids: Sequence[str], submission_keys: Sequence[str]
+    ) -> Snapshot:
+        """Read groups, members, leads and ledger, in this order, for at most 200 leads."""
+        ...
+
+    def commit(self, batch: Batch) -> Receipt:
+        """Write the batch, all or nothing; raises OutcomeUnknown where no answer came."""
+        ...
+
+    def committed(self, batch: Batch) -> bool:
+        """Whether the ledger holds this very batch (after OutcomeUnknown)."""
+        ...
+
+    def mark(self, lead_id: str, status: str, text: str) -> None:
+        """Set the lead's routing status and error text; best effort, never the owner."""
+        ...
+
+    def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
+        """All unassigned leads, oldest first, `page` at a time (the sweep)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of `lead-router doctor`: what was looked at, whether it is as needed, and the remedy if not."""
+
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+    warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """API calls used and allowed in the org's rolling day, as last told by Salesforce."""
+
+    used: int | None = None
+    allowed: int | None = None
+    calls: int = 0

@@ -1,0 +1,201 @@
+"""The durable queue of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias
+
+from lead_router.ports.stream import Position, Unreadable
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A durable intention to route one lead, to be written once however often it is handed in."""
+
+    idempotency_key: str
+    lead_id: str
+    ordering_key: str
+    payload: Mapping[str, Any]
+    submission_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A claimed job. `claim_token` fences: only the attempt that holds it may end the job. Times are aware UTC."""
+
+    id: int
+    idempotency_key: str
+    lead_id: str
+    ordering_key: str
+    payload: Mapping[str, Any]
+    submission_key: str | None
+    attempts: int
+    max_attempts: int
+    claim_token: str
+    created_at: datetime
+    age_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """A job as a person sees it (`lead-router jobs`)."""
+
+    id: int
+    status: str
+    lead_id: str
+    idempotency_key: str
+    attempts: int
+    max_attempts: int
+    next_run_at: datetime
+    locked_by: str | None
+    lease_until: datetime | None
+    last_error: str | None
+    outcome: str | None
+    created_at: datetime
+    completed_at: datetime | None
+    payload: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamView:
+    """A stored stream position as a person sees it; `age_s` is seconds since it last moved or was confirmed."""
+
+    channel: str
+    replay_id: bytes
+    age_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """The queue at a glance; ages in seconds."""
+
+    queued: int
+    due: int
+    working: int
+    done: int
+    dead: int
+    oldest_open_age_s: float | None
+    quarantined: int
+    streams: tuple[StreamView, ...]
+    last_sweep_age_s: float | None
+    sweep_requested: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a recording did: new jobs, and those whose key was known."""
+
+    created: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try the job again in `delay_s` seconds; the attempt counts."""
+
+    delay_s: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Put the job back for `delay_s` seconds; the attempt does not count."""
+
+    delay_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bury:
+    """Give up; the job waits for a person."""
+
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The job is finished; `outcome` in glossary words (`assigned`, `duplicate`, `skipped: already owned`)."""
+
+    outcome: str
+
+
+Ending: TypeAlias = Done | Retry | Release | Bury
+
+
+class JobStore(Protocol):
+    """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
+
+    Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.
+    """
+
+    def record(
+        self,
+        jobs: Sequence[NewJob],
+        *,
+        position: Position | None = None,
+        unreadable: Sequence[Unreadable] = (),
+        sweep: str | None = None,
+    ) -> Recorded:
+        """Write jobs, stream position, quarantined events and a request for a sweep in one transaction."""
+        ...
+
+    def position(self, channel: str) -> Position | None:
+        """The position last recorded for a channel."""
+        ...
+
+    def claim(self, worker: str, *, limit: int, lease_s: float) -> list[Job]:
+        """Claim due jobs, oldest first, one head per ordering key; each claim uses an attempt.
+
+        Expired leases are claimed too; a job whose lease expired with all attempts used is buried instead.
+        """
+        ...
+
+    def renew(self, jobs: Sequence[Job], *, lease_s: float) -> frozenset[int]:
+        """Extend the leases still held; the answer holds the ids of those jobs, the others are lost."""
+        ...
+
+    def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
+        """End claims, all in one transaction; the answer holds the ids of jobs whose claim was still held."""
+        ...
+
+    def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the leads that have a queued, working or dead job."""
+        ...
+
+    def request_sweep(self, reason: str) -> None:
+        """Ask for a sweep soon."""
+        ...
+
+    def take_sweep(self, *, every_s: float) -> str | None:
+        """The reason if a sweep is due (asked for, or the last one is older than `every_s`), and mark it as begun."""
+        ...
+
+    def queue(self) -> QueueView:
+        """The queue, the streams and the sweep at a glance."""
+        ...
+
+    def jobs(self, *, status: str | None = None, limit: int = 50) -> list[JobView]:
+        """Jobs, newest first."""
+        ...
+
+    def job(self, job_id: int) -> JobView | None:
+        """One job by its number."""
+        ...
+
+    def revive(self, job_id: int) -> bool:
+        """A person retries a dead job: queued at once with fresh attempts. False if it is not dead."""
+        ...
+
+    def discard(self, job_id: int, reason: str) -> bool:
+        """A person ends a dead job for good, keeping its story. False if it is not dead."""
+        ...
+
+    def forget(self, *, older_than_s: float, limit: int) -> int:
+        """Delete up to `limit` done jobs that ended longer ago; the answer is how many."""
+        ...
+
+    def close(self) -> None:
+        """Free the connection."""
+        ...
