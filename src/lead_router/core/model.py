@@ -237,7 +237,7 @@ Write: TypeAlias = Assign | Follow
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The writes of one commit: at most 200, of one group (`before` as read, `after` all turns) or of no turn at all."""
+    """The writes of one commit: at most 200, of one group (`before` as read, `after` its turns), or without any turn."""
 
     writes: tuple[Write, ...]
     before: Group | None

@@ -77,10 +77,10 @@ Receipt: TypeAlias = Committed | Refused
 
 
 class Org(Protocol):
-    """A Salesforce org as the loops see it. Every verb may raise a Transient error; each is one API call but `unassigned`."""
+    """A Salesforce org as the loops see it. Every verb may raise Transient; each but `unassigned` is one API call."""
 
     def configuration(self) -> Configuration:
-        """Load rules, groups, queues and users; raises Misconfigured naming the first record at fault and the remedy."""
+        """Load rules, groups, queues, users; raises Misconfigured naming the record at fault and the remedy."""
         ...
 
     def snapshot(
