@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Behaviours that are disputed or undocumented; each default is the best documented reading.
+
+    A client of Salesforce must keep its promises under `Switches()` and under `Switches.pessimistic()`.
+    """
+
+    stale_load: bool = False
+    """The original record (PRIORVALUE, ISCHANGED) is loaded before its lock is waited for."""
+
+    outer_header_reaches_subrequests: bool = False
+    """`Sforce-Auto-Assign` on a composite request reaches its subrequests."""
+
+    outer_call_options_reach_subrequests: bool = True
+    """`Sforce-Call-Options` on a composite request names the client in `changeOrigin`."""
+
+    duplicate_value_names_record: bool = True
+    """DUPLICATE_VALUE names field and record; otherwise both read `<unknown>`."""
+
+    inner_success_true_when_rolled_back: bool = True
+    """A collection in a rolled-back composite still reports `success: true` for the records before the failure."""
+
+    only_first_error_reported: bool = False
+    """A record's failure bears only its first error."""
+
+    lookup_insert_locks_parent: bool = False
+    """Setting a lookup locks the record it names; master-detail always does."""
+
+    deadlock_detected_at_once: bool = False
+    """The transaction that closes a circle of waiters fails at once; otherwise the time limit ends it."""
+
+    changed_fields_present: bool = True
+    """CometD change events bear `changedFields`."""
+
+    lock_error_http_status: int = 400
+    """HTTP status of UNABLE_TO_LOCK_ROW on a single row."""
+
+    access_error_http_status: int = 403
+    """HTTP status of INSUFFICIENT_ACCESS_OR_READONLY on a single row."""
+
+    created_date_whole_seconds: bool = True
+    """Date-times are kept to the second; otherwise to the millisecond."""
+
+    merged_events: bool = True
+    """Equal changes of one transaction within a second come as one event with several record ids."""
+
+    subrequest_uri_limit: int | None = 16_384
+    """Characters that a composite subrequest's URL may have; None for no limit."""
+
+    mixed_type_collections_atomic: bool = True
+    """`allOrNone` of a collection of several types rolls back every chunk; otherwise each chunk is committed."""
+
+    recycle_bin_keeps_unique_keys: bool = False
+    """A deleted record's unique values stay taken until it is purged."""
+
+    @classmethod
+    def pessimistic(cls) -> Switches:
+        """Every dispute settled against the client."""
+        return cls(
+            stale_load=True,
+            outer_header_reaches_subrequests=False,
+            outer_call_options_reach_subrequests=False,
+            duplicate_value_names_record=False,
+            inner_success_true_when_rolled_back=True,
+            only_first_error_reported=True,
+            lookup_insert_locks_parent=True,
+            deadlock_detected_at_once=False,
+            changed_fields_present=False,
+            lock_error_http_status=400,
+            access_error_http_status=400,
+            created_date_whole_seconds=True,
+            merged_events=True,
+            subrequest_uri_limit=16_384,
+            mixed_type_collections_atomic=False,
+            recycle_bin_keeps_unique_keys=True,
+        )
