@@ -1,0 +1,35 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from lead_router.cli import commands
+from lead_router.cli.arguments import parser
+from lead_router.errors import LeadRouterError, Transient
+from lead_router.log import scrub
+
+COMMANDS = {
+    "run": commands.run,
+    "status": commands.status,
+    "doctor": commands.doctor,
+    "init": commands.init,
+    "jobs": commands.jobs,
+    "demo": commands.demo,
+}
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Carry out one command; the exit codes stand in `--help`."""
+    asked = parser().parse_args(words)
+    try:
+        return COMMANDS[asked.command](asked)
+    except LeadRouterError as fault:
+        print(f"lead-router: {scrub(str(fault))}", file=sys.stderr)
+        return 3 if isinstance(fault, Transient) else 2
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): not a fault of ours, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

@@ -106,7 +106,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested."""
+    """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested.
+
+    `status` is `Lead.Status`; `held` says that `Routing_Status__c` already shows Held.
+    """
 
     id: str
     owner_id: str
@@ -116,6 +119,7 @@ class Lead:
     status: str | None
     is_converted: bool
     fields: Mapping[str, Any]
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +171,7 @@ class Configuration:
     follow_wait_s: int
     integration_user_id: str
     lead_fields: frozenset[str]
+    intake_statuses: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
 

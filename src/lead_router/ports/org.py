@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from lead_router.core.model import Batch, Configuration, Lead, Snapshot
+from lead_router.core.model import Batch, Configuration, Lead, Snapshot, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,15 @@ class Refused:
 Receipt: TypeAlias = Committed | Refused
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A routing status and text to show on a lead; never its owner."""
+
+    lead_id: str
+    status: Status
+    text: str
+
+
 class Org(Protocol):
     """A Salesforce org as the loops see it. Every verb may raise Transient; each but `unassigned` is one API call."""
 
@@ -97,8 +106,8 @@ class Org(Protocol):
         """Whether the ledger holds this very batch (after OutcomeUnknown)."""
         ...
 
-    def mark(self, lead_id: str, status: str, text: str) -> None:
-        """Set the lead's routing status and error text; best effort, never the owner."""
+    def mark(self, marks: Sequence[Mark]) -> None:
+        """Show status and text on at most 200 leads; a lead that refuses is left as it is."""
         ...
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:

@@ -1,0 +1,48 @@
+# `make demo` shows it working, `make test` proves it; both make .venv and install what they need.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.PHONY: demo test bench coverage format lint types imports check clean
+.DEFAULT_GOAL := demo
+
+$(VENV)/.run: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("lead-router needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.run
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.run
+	@$(BIN)/lead-router demo $(ARGS)
+
+test: $(VENV)/.dev
+	@$(BIN)/python -m pytest $(ARGS)
+
+bench: $(VENV)/.dev
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+coverage: $(VENV)/.dev
+	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff format $(ARGS)
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff format --check
+	@$(BIN)/ruff check
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	@$(BIN)/lint-imports --no-cache
+
+check: test lint types imports
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,152 @@
+"""What each command prints and answers; the work is done in `app`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from lead_router import app
+from lead_router.cli.show import age, as_json, table
+from lead_router.errors import Misconfigured
+from lead_router.ports import JobStore
+from lead_router.settings import Settings, example, load
+
+
+def settings_of(words: argparse.Namespace) -> Settings:
+    """The settings of the environment and of the settings file that was named or lies here."""
+    file: Path | None = words.env_file
+    if file is None and Path(".env").is_file():
+        file = Path(".env")
+    return load(os.environ, file)
+
+
+def run(words: argparse.Namespace) -> int:
+    """`run`: route until told to stop."""
+    return app.run(settings_of(words))
+
+
+def status(words: argparse.Namespace) -> int:
+    """`status`: the queue at a glance."""
+    seen = app.status(settings_of(words))
+    if words.json:
+        print(as_json(seen))
+        return 0
+    queue = seen.queue
+    counts = (queue.queued, queue.due, queue.working, queue.done, queue.dead, queue.quarantined)
+    print(table(("queued", "due", "working", "done", "dead", "quarantined"), [counts]))
+    print(f"\noldest open job: {age(queue.oldest_open_age_s)}")
+    print(
+        f"last sweep: {age(queue.last_sweep_age_s)}"
+        + (f" (asked for: {queue.sweep_requested})" * bool(queue.sweep_requested))
+    )
+    streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]
+    print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
+    if seen.org_fault:
+        print(f"\ngroups: Salesforce did not answer: {seen.org_fault}")
+        return 3
+    groups = [(g.key, g.mode, g.turn, g.on_duty, ", ".join(g.next_members) or "nobody on duty") for g in seen.groups]
+    print("\n" + table(("group", "mode", "turns", "on duty", "next"), groups))
+    for warning in seen.warnings:
+        print(f"warning: {warning}")
+    return 0
+
+
+def doctor(words: argparse.Namespace) -> int:
+    """`doctor`: what is not as it should be, and the remedy."""
+    findings = app.diagnose(settings_of(words))
+    failed = any(not finding.ok and not finding.warning for finding in findings)
+    if words.json:
+        print(as_json(findings))
+        return int(failed)
+    for finding in findings:
+        mark = "ok" if finding.ok else "warn" if finding.warning else "FAIL"
+        print(f"{mark:<5} {finding.name}: {finding.detail}")
+        if not finding.ok and finding.remedy:
+            print(f"      remedy: {finding.remedy}")
+    return int(failed)
+
+
+def init(words: argparse.Namespace) -> int:
+    """`init`: write a commented settings file, readable by its owner alone."""
+    path: Path = words.to
+    if path.exists() and not words.force:
+        raise Misconfigured(f"{path} exists: edit it, or add --force to overwrite it")
+    path.write_text(example(), encoding="utf-8")
+    path.chmod(0o600)
+    print(f"wrote {path}: fill in LOGIN_URL, CLIENT_ID and a secret or key, then run `lead-router doctor`")
+    return 0
+
+
+def demo(words: argparse.Namespace) -> int:
+    """`demo`: the whole thing on this machine, with a report."""
+    from lead_router.demo import play  # noqa: PLC0415 - only this command needs it
+
+    return play(seed=words.seed, leads=words.leads, as_json=words.json)
+
+
+def jobs(words: argparse.Namespace) -> int:
+    """`jobs`: list, show, retry, discard."""
+    store = app.open_jobs(settings_of(words))
+    try:
+        match words.verb:
+            case "list":
+                return _list(store, words)
+            case "show":
+                return _show(store, words)
+            case "retry":
+                return _changed(store.revive(words.job), words, "queued again")
+            case _:
+                return _changed(store.discard(words.job, words.reason), words, "discarded")
+    finally:
+        store.close()
+
+
+def _list(store: JobStore, words: argparse.Namespace) -> int:
+    rows = store.jobs(status=words.status, limit=words.limit)
+    if words.json:
+        print(as_json(rows))
+        return 0
+    heads = ("job", "status", "lead", "attempts", "next run", "created", "outcome or last error")
+    told = [
+        (
+            r.id,
+            r.status,
+            r.lead_id,
+            f"{r.attempts}/{r.max_attempts}",
+            r.next_run_at,
+            r.created_at,
+            r.outcome or r.last_error,
+        )
+        for r in rows
+    ]
+    print(table(heads, told))
+    return 0
+
+
+def _show(store: JobStore, words: argparse.Namespace) -> int:
+    job = store.job(words.job)
+    if job is None:
+        print(f"there is no job {words.job}", file=sys.stderr)
+        return 2
+    if words.json:
+        print(as_json(job))
+        return 0
+    names = ("id", "status", "lead_id", "idempotency_key", "attempts", "max_attempts", "created_at", "next_run_at")
+    names += ("locked_by", "lease_until", "completed_at", "outcome", "last_error", "payload")
+    print(table(("field", "value"), [(name, getattr(job, name)) for name in names]))
+    return 0
+
+
+def _changed(done: bool, words: argparse.Namespace, text: str) -> int:
+    if words.json:
+        print(as_json({"job": words.job, "changed": done}))
+    elif done:
+        print(f"job {words.job}: {text}")
+    else:
+        print(
+            f"job {words.job} is not dead: nothing was changed (see `lead-router jobs show {words.job}`)",
+            file=sys.stderr,
+        )
+    return 0 if done else 2

@@ -1,0 +1,111 @@
+"""Intake: what the stream tells becomes jobs, written in one transaction with the stream's position."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+
+from lead_router.core.keys import change_key, create_key, submission_of
+from lead_router.core.model import Configuration
+from lead_router.loops.current import Current
+from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob
+
+_log = structlog.get_logger(__name__)
+
+CREATED = frozenset({"CREATE", "GAP_CREATE"})
+UNSURE = frozenset({"UNDELETE", "GAP_UNDELETE", "GAP_UPDATE", "REQUESTED"})
+
+
+def worth_a_job(change: Change, configuration: Configuration) -> bool:
+    """Whether a change may have made a lead new or unassigned, as far as the event tells; in doubt, yes."""
+    if change.change_type in UNSURE:
+        return True
+    owner = change.fields.get("OwnerId")
+    status = change.fields.get("Status")
+    status_asks = status in configuration.intake_statuses
+    if change.change_type in CREATED:
+        return owner is None or owner in configuration.intake_owners or status_asks
+    if change.change_type != "UPDATE":
+        return False
+    return status_asks or (owner is not None and owner in configuration.intake_owners)
+
+
+def job_of(change: Change, configuration: Configuration, org_id: str) -> NewJob:
+    """The job for a change. Its key is what the event is, so that the same delivery twice is one job."""
+    if change.change_type in CREATED:
+        key = create_key(org_id, change.record_id)
+    else:
+        key = change_key(org_id, change.record_id, change.identity)
+    payload: dict[str, Any] = {
+        "change_type": change.change_type,
+        "identity": change.identity,
+        "event_at": change.committed_at.isoformat(),
+    }
+    submission = submission_of(change.fields, configuration)
+    if submission is not None:
+        payload["submission"] = [submission.even, submission.odd]
+    return NewJob(
+        idempotency_key=key,
+        lead_id=change.record_id,
+        ordering_key=change.record_id,
+        payload=payload,
+        submission_key=None if submission is None else submission.even,
+    )
+
+
+class Intake:
+    """One subscription, one step at a time. A delivery that could not be stored is kept and stored before the next."""
+
+    def __init__(
+        self,
+        source: EventSource,
+        store: JobStore,
+        current: Current,
+        *,
+        org_id: str,
+        own: Callable[[Change], bool],
+        wait_s: float,
+        wake: Callable[[], None],
+    ) -> None:
+        self._source = source
+        self._store = store
+        self._current = current
+        self._org_id = org_id
+        self._own = own
+        self._wait_s = wait_s
+        self._wake = wake
+        self._unstored: Delivery | None = None
+
+    def step(self) -> bool:
+        """Poll once and store what came; True if something came. Raises StoreUnavailable, with nothing lost."""
+        delivery = self._unstored or self._source.poll(self._wait_s)
+        if delivery == Delivery():
+            return False
+        self._unstored = delivery
+        configuration = self._current.get()
+        wanted = [c for c in delivery.changes if not self._own(c) and worth_a_job(c, configuration)]
+        jobs = [job_of(change, configuration, self._org_id) for change in wanted]
+        recorded = self._store.record(
+            jobs, position=delivery.position, unreadable=delivery.unreadable, sweep=delivery.gap
+        )
+        self._unstored = None
+        self._source.stored(delivery)
+        if recorded.created or delivery.gap:
+            self._wake()
+        if delivery.changes or delivery.unreadable or delivery.gap:
+            _log.info(
+                "events_recorded",
+                changes=len(delivery.changes),
+                jobs=recorded.created,
+                known=recorded.known,
+                unreadable=len(delivery.unreadable),
+                gap=delivery.gap,
+            )
+        return True
+
+    def close(self) -> None:
+        """Leave the stream."""
+        self._source.close()
+        self._store.close()

@@ -1,0 +1,66 @@
+"""Receipts: what a refused commit means for each of its jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lead_router.ports import (
+    AlreadyRouted,
+    Bury,
+    Done,
+    Ending,
+    Fault,
+    Gone,
+    Job,
+    LeadMoved,
+    Refusal,
+    RepGone,
+    SiblingRouted,
+    TurnTaken,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """`endings` end jobs for good, `moved` leads are decided anew apart from the rest, which is decided anew too.
+
+    `halve` says that the answer did not name the record at fault; `unfit` are owners that cannot own leads.
+    """
+
+    endings: tuple[tuple[Job, Ending], ...]
+    moved: frozenset[str]
+    unfit: frozenset[str]
+    halve: bool
+    text: str
+
+
+def resolve(jobs: Sequence[Job], faults: Sequence[Fault]) -> Resolution:
+    """Turn the faults of one refused commit of `jobs` into what is done about each job."""
+    by_lead = {job.lead_id: job for job in jobs}
+    endings: dict[str, Ending] = {}
+    moved: set[str] = set()
+    unfit: set[str] = set()
+    halve = False
+    texts: list[str] = []
+    for fault in faults:
+        texts.append(type(fault).__name__)
+        match fault:
+            case TurnTaken():
+                pass
+            case AlreadyRouted(lead_id=lead_id):
+                endings[lead_id] = Done("already routed")
+            case SiblingRouted(lead_id=lead_id) | LeadMoved(lead_id=lead_id):
+                moved.add(lead_id)
+            case Gone(lead_id=lead_id, reason=reason):
+                endings[lead_id] = Done(f"skipped: {reason}")
+            case RepGone(user_id=user_id):
+                unfit.add(user_id)
+            case Refusal(lead_id=lead_id, text=text):
+                if lead_id is None and len(jobs) > 1:
+                    halve = True
+                else:
+                    endings[lead_id or jobs[0].lead_id] = Bury(text)
+    known = tuple((by_lead[lead_id], ending) for lead_id, ending in endings.items() if lead_id in by_lead)
+    ended = {job.lead_id for job, _ in known}
+    return Resolution(known, frozenset(moved) - ended, frozenset(unfit), halve, ", ".join(dict.fromkeys(texts)))

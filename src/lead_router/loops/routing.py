@@ -1,0 +1,260 @@
+"""Routing: the claimed jobs of one step, from snapshot to receipt, and again for what was refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import structlog
+
+from lead_router.core.decide import batches, decide
+from lead_router.core.keys import submission_of
+from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Skip, Snapshot, Status
+from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
+from lead_router.loops.receipts import Resolution, resolve
+from lead_router.ports import (
+    Bury,
+    Committed,
+    Done,
+    Ending,
+    Job,
+    JobStore,
+    Mark,
+    Org,
+    Receipt,
+    Refusal,
+    Refused,
+    Release,
+)
+
+_log = structlog.get_logger(__name__)
+
+PASSES_MAX = 5
+UNKNOWN_TRIES = 3
+JITTER_S = (0.05, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Jobs to be read and decided together; `passes` counts refusals so far, `unfit` are owners Salesforce refused."""
+
+    jobs: tuple[Job, ...]
+    passes: int = 0
+    unfit: frozenset[str] = frozenset()
+
+
+class Routing:
+    """One claim's work. Jobs that `open` still holds at the end were not ended: their claims must be released."""
+
+    def __init__(
+        self,
+        org: Org,
+        store: JobStore,
+        configuration: Configuration,
+        *,
+        now: Callable[[], datetime],
+        pause: Callable[[float], None],
+        dice: random.Random,
+        lease_s: float,
+    ) -> None:
+        self._org = org
+        self._store = store
+        self._configuration = configuration
+        self._now = now
+        self._pause = pause
+        self._dice = dice
+        self._lease_s = lease_s
+        self.open: dict[str, Job] = {}
+
+    def route(self, jobs: Sequence[Job]) -> None:
+        """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
+        self.open = {job.lead_id: job for job in jobs}
+        portions = [Portion(tuple(jobs))]
+        while portions:
+            portion = portions.pop(0)
+            try:
+                portions[:0] = self._pass(portion)
+            except LeadRouterError:
+                raise
+            except Exception:
+                # A record that the code was not written for must not hold up the others: find it by halves.
+                if len(portion.jobs) == 1:
+                    raise
+                _log.exception("batch_halved", leads=len(portion.jobs))
+                portions[:0] = _halves(portion)
+
+    def _pass(self, portion: Portion) -> list[Portion]:
+        snapshot = self._read(portion)
+        decisions = decide(self._configuration, snapshot, [self._ask(job) for job in portion.jobs])
+        self._settle(decision for decision in decisions if isinstance(decision, (Hold, Skip)))
+        again: list[Portion] = []
+        for batch in batches(decisions):
+            again += self._write(batch, portion)
+        return again
+
+    def _ask(self, job: Job) -> Ask:
+        told = job.payload.get("event_at")
+        event_at = datetime.fromisoformat(told) if isinstance(told, str) else job.created_at
+        return Ask(job.id, job.idempotency_key, job.lead_id, event_at, job.age_s)
+
+    def _read(self, portion: Portion) -> Snapshot:
+        ids = [job.lead_id for job in portion.jobs]
+        keys = {key for job in portion.jobs for key in job.payload.get("submission", ())}
+        snapshot = self._org.snapshot(self._configuration, ids, sorted(keys))
+        wanted = {
+            key
+            for lead in snapshot.leads.values()
+            if (submission := submission_of(lead.fields, self._configuration)) is not None
+            for key in (submission.even, submission.odd)
+        }
+        if wanted - snapshot.submission_keys_read:
+            snapshot = self._org.snapshot(self._configuration, ids, sorted(wanted))
+        return _without(snapshot, portion.unfit)
+
+    def _settle(self, decisions: Iterable[Hold | Skip]) -> None:
+        endings: list[tuple[Job, Ending]] = []
+        marks: list[Mark] = []
+        for decision in decisions:
+            job = self.open[decision.ask.lead_id]
+            match decision:
+                case Skip(reason=reason):
+                    endings.append((job, Done(f"skipped: {reason}")))
+                    _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
+                case Hold(reason=reason, retry_s=retry_s, lead=lead):
+                    endings.append((job, Release(retry_s, f"held: {reason}")))
+                    if not lead.held:
+                        marks.append(Mark(lead.id, Status.HELD, reason))
+                        _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
+        self.mark(marks)
+        self._end(endings)
+
+    def _write(self, batch: Batch, portion: Portion) -> list[Portion]:
+        jobs = tuple(self.open[write.ask.lead_id] for write in batch.writes)
+        held = self._store.renew(jobs, lease_s=self._lease_s)
+        if len(held) < len(jobs):
+            for job in jobs:
+                if job.id not in held:
+                    self.open.pop(job.lead_id)
+                    _log.warning("claim_lost", lead=job.lead_id, job=job.id)
+            rest = tuple(job for job in jobs if job.id in held)
+            return [replace(portion, jobs=rest)] if rest else []
+        try:
+            receipt = self._commit(batch)
+        except RowLocked as fault:
+            return self._again(replace(portion, jobs=jobs, passes=portion.passes + 1), str(fault), halve=True)
+        except Rejected as fault:
+            receipt = Refused((Refusal(None, str(fault)),))
+        match receipt:
+            case Committed():
+                self._done(batch)
+                return []
+            case Refused(faults=faults):
+                return self._refused(portion, jobs, resolve(jobs, faults))
+
+    def _commit(self, batch: Batch) -> Receipt:
+        for _ in range(UNKNOWN_TRIES):
+            try:
+                return self._org.commit(batch)
+            except OutcomeUnknown as fault:
+                _log.warning("outcome_unknown", leads=len(batch.writes), error=str(fault))
+                self._pause(self._dice.uniform(*JITTER_S))
+                if self._org.committed(batch):
+                    return Committed()
+        raise OutcomeUnknown("no answer to a commit, and the ledger does not hold it yet")
+
+    def _refused(self, portion: Portion, jobs: tuple[Job, ...], resolution: Resolution) -> list[Portion]:
+        marks = [
+            Mark(job.lead_id, Status.FAILED, ending.error)
+            for job, ending in resolution.endings
+            if isinstance(ending, Bury)
+        ]
+        for job, ending in resolution.endings:
+            _log.info("lead_settled", lead=job.lead_id, job=job.id, ending=type(ending).__name__.lower())
+        self._end(list(resolution.endings))
+        self.mark(marks)
+        ended = {job.id for job, _ in resolution.endings}
+        moved = tuple(job for job in jobs if job.lead_id in resolution.moved)
+        rest = tuple(job for job in jobs if job.id not in ended and job.lead_id not in resolution.moved)
+        unfit = portion.unfit | resolution.unfit
+        passes = portion.passes + 1
+        again: list[Portion] = []
+        if rest:
+            again += self._again(Portion(rest, passes, unfit), resolution.text, halve=resolution.halve)
+        if moved:
+            again += self._again(Portion(moved, passes, unfit), resolution.text, halve=passes > 1)
+        return again
+
+    def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
+        if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
+            delay = self._dice.uniform(*JITTER_S) * 2
+            self._end([(job, Release(delay, text)) for job in portion.jobs])
+            _log.warning("batch_released", leads=len(portion.jobs), reason=text, delay_s=round(delay, 3))
+            return []
+        if halve and len(portion.jobs) > 1:
+            return _halves(portion)
+        return [portion]
+
+    def _done(self, batch: Batch) -> None:
+        now = self._now()
+        endings: list[tuple[Job, Ending]] = []
+        for write in batch.writes:
+            job = self.open[write.ask.lead_id]
+            late = now - write.ask.event_at
+            match write:
+                case Assign(outcome=outcome, group_id=group, turn=turn, owner_id=owner, round=number):
+                    endings.append((job, Done(outcome.lower())))
+                    _log.info(
+                        "lead_assigned",
+                        lead=job.lead_id,
+                        outcome=outcome.lower(),
+                        group=group,
+                        turn=turn.number if turn else None,
+                        owner=owner,
+                        round=number,
+                        latency_ms=round(late / timedelta(milliseconds=1)),
+                    )
+                case Follow(owner_id=owner, first_lead_id=first):
+                    endings.append((job, Done("duplicate")))
+                    _log.info("lead_followed", lead=job.lead_id, first=first, owner=owner)
+        self._end(endings)
+
+    def _end(self, endings: Sequence[tuple[Job, Ending]]) -> None:
+        if not endings:
+            return
+        kept = self._store.end(endings)
+        for job, _ in endings:
+            self.open.pop(job.lead_id, None)
+            if job.id not in kept:
+                _log.warning("claim_lost", lead=job.lead_id, job=job.id)
+
+    def mark(self, marks: Sequence[Mark]) -> None:
+        """Show marks on leads; a failure is logged and changes nothing else."""
+        if not marks:
+            return
+        try:
+            self._org.mark(marks)
+        except LeadRouterError as fault:
+            _log.warning("leads_not_marked", leads=len(marks), error=str(fault))
+
+
+def _halves(portion: Portion) -> list[Portion]:
+    middle = (len(portion.jobs) + 1) // 2
+    return [replace(portion, jobs=part) for part in (portion.jobs[:middle], portion.jobs[middle:]) if part]
+
+
+def _without(snapshot: Snapshot, unfit: frozenset[str]) -> Snapshot:
+    """The snapshot with owners that Salesforce refused shown as inactive."""
+    if not unfit:
+        return snapshot
+    groups = {
+        key: replace(
+            group,
+            members=tuple(
+                replace(member, user_active=False) if member.user_id in unfit else member for member in group.members
+            ),
+        )
+        for key, group in snapshot.groups.items()
+    }
+    return replace(snapshot, groups=groups)

@@ -1,0 +1,135 @@
+"""The runner: one supervised thread per loop, a drain on SIGTERM, and no loop that dies unseen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from lead_router.errors import Misconfigured, Transient
+
+_log = structlog.get_logger(__name__)
+
+FAULTS_MAX = 10
+PAUSE_FIRST_S = 0.2
+PAUSE_CAP_S = 10.0
+DRAIN_S = 20.0
+
+
+class Stepper(Protocol):
+    """A loop: `step` is called again and again, `close` once, both on the loop's own thread."""
+
+    def step(self) -> bool:
+        """Do one piece of work; False when there was none."""
+        ...
+
+    def close(self) -> None:
+        """Free what the loop holds."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A named loop, built on its own thread (a store belongs to one thread); `idle_s` is its rest when idle."""
+
+    name: str
+    build: Callable[[], Stepper]
+    idle_s: float
+
+
+class Runner:
+    """Runs loops until `stop` is called or one of them fails `FAULTS_MAX` times in a row."""
+
+    def __init__(self, loops: tuple[Loop, ...]) -> None:
+        self._loops = loops
+        self._stop = threading.Event()
+        self._wakes = {loop.name: threading.Event() for loop in loops}
+        self._dead: str | None = None
+
+    def wake(self) -> None:
+        """There is work: no loop rests longer."""
+        for event in self._wakes.values():
+            event.set()
+
+    def stop(self) -> None:
+        """Finish the current steps and end."""
+        self._stop.set()
+        self.wake()
+
+    def run(self) -> int:
+        """Run until stopped; the answer is the exit code: 0 drained, 1 a loop died or did not end in `DRAIN_S`."""
+        threads = [
+            threading.Thread(target=self._guard, args=(loop,), name=loop.name, daemon=True) for loop in self._loops
+        ]
+        for thread in threads:
+            thread.start()
+        self._stop.wait()
+        deadline = threading.Event()
+        timer = threading.Timer(DRAIN_S, deadline.set)
+        timer.daemon = True
+        timer.start()
+        for thread in threads:
+            while thread.is_alive() and not deadline.is_set():
+                thread.join(0.1)
+        timer.cancel()
+        stuck = [thread.name for thread in threads if thread.is_alive()]
+        if stuck:
+            _log.error("loops_stuck", loops=stuck, waited_s=DRAIN_S)
+        return 1 if stuck or self._dead else 0
+
+    def _guard(self, loop: Loop) -> None:
+        try:
+            self._turn(loop)
+        except Exception:  # noqa: BLE001 - seen by the exit code and the log
+            _log.exception("loop_died", loop=loop.name)
+        finally:
+            if not self._stop.is_set():
+                self._dead = loop.name
+            self.stop()
+
+    def _turn(self, loop: Loop) -> None:
+        stepper = self._built(loop)
+        faults = 0
+        wake = self._wakes[loop.name]
+        try:
+            while stepper is not None and not self._stop.is_set():
+                wake.clear()
+                try:
+                    busy = stepper.step()
+                    faults = 0
+                except Transient as fault:
+                    faults += 1
+                    busy = False
+                    _log.warning("step_failed", loop=loop.name, error=str(fault), kind=type(fault).__name__)
+                    self._pause(faults)
+                except Exception:
+                    faults += 1
+                    if faults >= FAULTS_MAX:
+                        raise
+                    busy = False
+                    _log.exception("step_failed", loop=loop.name, faults=faults)
+                    self._pause(faults)
+                if not busy and not self._stop.is_set():
+                    wake.wait(loop.idle_s)
+        finally:
+            if stepper is not None:
+                stepper.close()
+
+    def _built(self, loop: Loop) -> Stepper | None:
+        faults = 0
+        while not self._stop.is_set():
+            try:
+                return loop.build()
+            except Misconfigured:
+                raise
+            except Transient as fault:
+                faults += 1
+                _log.warning("loop_not_started", loop=loop.name, error=str(fault))
+                self._pause(faults)
+        return None
+
+    def _pause(self, faults: int) -> None:
+        self._stop.wait(min(PAUSE_CAP_S, PAUSE_FIRST_S * 2 ** min(faults, 10)))

@@ -1,0 +1,120 @@
+"""Upkeep: looks for leads that no event brought, reloads the configuration, forgets old jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from lead_router.core.keys import submission_of, sweep_key
+from lead_router.core.model import Lead
+from lead_router.errors import Permanent, Transient
+from lead_router.loops.current import Current
+from lead_router.ports import JobStore, NewJob, Org
+
+_log = structlog.get_logger(__name__)
+
+PAGE = 200
+FORGET_MAX = 1_000
+FORGET_EVERY_S = 3_600.0
+
+
+class Upkeep:
+    """One step does what is due: at most one reload, one sweep, one clean-up. Times in seconds of `monotonic`."""
+
+    def __init__(
+        self,
+        org: Org,
+        store: JobStore,
+        current: Current,
+        *,
+        org_id: str,
+        monotonic: Callable[[], float],
+        configuration_every_s: float,
+        sweep_every_s: float,
+        keep_done_s: float,
+        wake: Callable[[], None],
+    ) -> None:
+        self._org = org
+        self._store = store
+        self._current = current
+        self._org_id = org_id
+        self._monotonic = monotonic
+        self._configuration_every_s = configuration_every_s
+        self._sweep_every_s = sweep_every_s
+        self._keep_done_s = keep_done_s
+        self._wake = wake
+        self._reload_at = monotonic() + configuration_every_s
+        self._forget_at = monotonic() + FORGET_EVERY_S
+        self._fault = ""
+
+    def step(self) -> bool:
+        """Do what is due; True if something was. Raises Transient when the org or the store did not answer."""
+        return any([self._reload(), self._sweep(), self._forget()])
+
+    def _reload(self) -> bool:
+        if self._monotonic() < self._reload_at:
+            return False
+        self._reload_at = self._monotonic() + self._configuration_every_s
+        try:
+            configuration = self._org.configuration()
+        except Permanent as fault:
+            # The last good configuration stays in force: a slip in one record must not stop all routing.
+            if str(fault) != self._fault:
+                _log.error("configuration_refused", error=str(fault), in_force="the former one")
+            self._fault = str(fault)
+            return True
+        if self._fault:
+            _log.info("configuration_accepted")
+        self._fault = ""
+        if self._current.replace(configuration):
+            _log.info("configuration_changed", rules=len(configuration.rules), warnings=list(configuration.warnings))
+            self._store.request_sweep("configuration changed")
+            self._wake()
+        return True
+
+    def _sweep(self) -> bool:
+        reason = self._store.take_sweep(every_s=self._sweep_every_s)
+        if reason is None:
+            return False
+        seen = found = 0
+        try:
+            for page in self._org.unassigned(self._current.get(), PAGE):
+                seen += len(page)
+                found += self._record(page)
+        except Transient:
+            self._store.request_sweep(reason)
+            raise
+        _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
+        return True
+
+    def _record(self, page: Sequence[Lead]) -> int:
+        known = self._store.open_leads([lead.id for lead in page])
+        configuration = self._current.get()
+        jobs = []
+        for lead in page:
+            if lead.id in known:
+                continue
+            submission = submission_of(lead.fields, configuration)
+            payload: dict[str, object] = {"change_type": "SWEEP", "event_at": lead.created_at.isoformat()}
+            if submission is not None:
+                payload["submission"] = [submission.even, submission.odd]
+            key = sweep_key(self._org_id, lead.id, lead.round + 1)
+            jobs.append(NewJob(key, lead.id, lead.id, payload, submission.even if submission else None))
+        created = self._store.record(jobs).created if jobs else 0
+        if created:
+            self._wake()
+        return created
+
+    def _forget(self) -> bool:
+        if self._monotonic() < self._forget_at:
+            return False
+        forgotten = self._store.forget(older_than_s=self._keep_done_s, limit=FORGET_MAX)
+        self._forget_at = self._monotonic() + (0.0 if forgotten == FORGET_MAX else FORGET_EVERY_S)
+        if forgotten:
+            _log.info("jobs_forgotten", count=forgotten)
+        return bool(forgotten)
+
+    def close(self) -> None:
+        """Free the store."""
+        self._store.close()

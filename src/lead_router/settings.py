@@ -1,0 +1,157 @@
+"""Settings from the environment and an optional .env file: every variable is named LEAD_ROUTER_<FIELD>."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from dotenv import dotenv_values
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+from lead_router.core.soql import compile_where
+from lead_router.errors import BadCriteria, Misconfigured
+
+PREFIX = "LEAD_ROUTER_"
+LEASE_SLACK_S = 10.0
+
+
+def _split(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _strip(value: object) -> object:
+    return value.strip() if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_split)]
+Text = Annotated[str, BeforeValidator(_strip)]
+Seconds = Annotated[float, Field(gt=0, le=7 * 86400)]
+
+
+class Settings(BaseModel):
+    """What an operator decides; each field's description stands in `.env.example`. Times are in seconds."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    login_url: Text = Field("https://login.salesforce.com", description="Where to log in: your My Domain address.")
+    client_id: Text = Field("", description="Consumer key of the external client app.")
+    client_secret: SecretStr | None = Field(None, description="Its secret, for the client-credentials flow.")
+    client_secret_file: Path | None = Field(None, description="A file that holds the secret, instead of the secret.")
+    private_key_file: Path | None = Field(None, description="PEM private key, for the JWT bearer flow.")
+    username: Text = Field("", description="Integration user's username, for the JWT bearer flow.")
+    audience: Text = Field("", description="JWT audience; empty: login or test.salesforce.com, from the login URL.")
+
+    database: Text = Field(
+        "sqlite:///lead-router.db", description="Job database: sqlite:///path or postgresql://user:secret@host/name."
+    )
+
+    intake_queues: Names = Field(("Lead_Intake",), description="Developer names of queues whose leads are unassigned.")
+    intake_users: Names = Field((), description="Usernames whose leads are unassigned (a form's own user).")
+    intake_statuses: Names = Field((), description="Lead statuses that make a lead unassigned, whoever owns it.")
+    unassigned: Text = Field("", description="SOQL WHERE clause that narrows which of those leads are routed.")
+    form_field: Text = Field("", description="API name of the Lead field that names the form; empty: none.")
+    submission_window_s: int = Field(600, ge=0, le=86400, description="Two leads of one form fill this close are one.")
+    follow_wait_s: int = Field(600, ge=0, le=86400, description="How long a second lead waits for the first's owner.")
+    lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
+
+    stream_channel: Text = Field("/data/LeadChangeEvent", description="Channel to listen to.")
+    stream_start: Literal["new", "retained"] = Field(
+        "new", description="Where a channel without a stored position starts; either way a sweep runs first."
+    )
+
+    workers: int = Field(1, ge=1, le=16, description="Worker threads; more than one only with PostgreSQL helps.")
+    batch_max: int = Field(200, ge=1, le=200, description="Leads per commit.")
+    lease_s: Seconds = Field(120.0, description="How long a claimed job is one worker's.")
+    attempts_max: int = Field(8, ge=1, le=100, description="Attempts before a job is dead.")
+    backoff_first_s: Seconds = Field(2.0, description="Wait after the first failed attempt; doubles each time.")
+    backoff_cap_s: Seconds = Field(300.0, description="Longest wait between two attempts.")
+    poll_s: Seconds = Field(0.5, description="How often an idle worker looks for jobs of other processes.")
+    sweep_every_s: Seconds = Field(300.0, description="How often to look for leads that no event brought.")
+    configuration_every_s: Seconds = Field(30.0, description="How often to reload rules, groups and queues.")
+    keep_done_days: int = Field(30, ge=4, le=3650, description="Days to keep finished jobs (replays last three).")
+    connect_timeout_s: Seconds = Field(5.0, description="Longest wait for a connection.")
+    read_timeout_s: Seconds = Field(30.0, description="Longest wait for an answer.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        least = self.connect_timeout_s + self.read_timeout_s + LEASE_SLACK_S
+        if self.lease_s < least:
+            raise ValueError(f"{PREFIX}LEASE_S must be at least {least:g}: one call may take that long")
+        if self.client_secret and self.client_secret_file:
+            raise ValueError(f"set {PREFIX}CLIENT_SECRET or {PREFIX}CLIENT_SECRET_FILE, not both")
+        if self.private_key_file and not self.username:
+            raise ValueError(f"{PREFIX}PRIVATE_KEY_FILE needs {PREFIX}USERNAME")
+        if not self.stream_channel.startswith(("/data/", "/event/")):
+            raise ValueError(f"{PREFIX}STREAM_CHANNEL must start with /data/ or /event/")
+        try:
+            compile_where(self.unassigned)
+        except BadCriteria as fault:
+            raise ValueError(f"{PREFIX}UNASSIGNED: {fault}") from None
+        return self
+
+
+def _named(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def _refuse_unknown(names: frozenset[str]) -> None:
+    known = {_named(name) for name in Settings.model_fields}
+    for name in sorted(names - known):
+        near = difflib.get_close_matches(name, sorted(known), n=1)
+        hint = f"; did you mean {near[0]}?" if near else "; see .env.example for the settings there are"
+        raise Misconfigured(f"{name} is not a setting{hint}")
+
+
+def _refuse_quotes(values: Mapping[str, str]) -> None:
+    for name, value in values.items():
+        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+            raise Misconfigured(f"{name} has quotes in its value: remove them")
+
+
+def load(environment: Mapping[str, str], env_file: Path | None = None) -> Settings:
+    """Settings from `environment`, which wins over `env_file`; raises Misconfigured naming the setting and remedy."""
+    if env_file is not None and not env_file.is_file():
+        raise Misconfigured(f"{env_file} does not exist: run `lead-router init` to write one")
+    filed = dotenv_values(env_file, interpolate=False) if env_file is not None else {}
+    values = {name: value or "" for name, value in filed.items() if name.startswith(PREFIX)}
+    values.update({name: value for name, value in environment.items() if name.startswith(PREFIX)})
+    _refuse_unknown(frozenset(values))
+    _refuse_quotes(values)
+    fields = {name.removeprefix(PREFIX).lower(): value for name, value in values.items() if value.strip()}
+    try:
+        return Settings.model_validate(fields)
+    except ValidationError as refused:
+        fault = refused.errors(include_input=False, include_url=False)[0]
+        where = _named(str(fault["loc"][0])) + ": " if fault["loc"] else ""
+        raise Misconfigured(where + fault["msg"].removeprefix("Value error, ")) from None
+
+
+def secret_text(path: Path, setting: str) -> str:
+    """The text of a secret's file, without the newline an editor adds; raises Misconfigured without showing it."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as fault:
+        raise Misconfigured(f"{setting}: cannot read {path}: {type(fault).__name__}") from None
+    if not text:
+        raise Misconfigured(f"{setting}: {path} is empty")
+    return text
+
+
+def example() -> str:
+    """The text of `.env.example`: every setting with its description and default, commented out."""
+    lines = ["# lead-router settings. Remove the `# ` before a line to set it; the values shown are the defaults.", ""]
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        if isinstance(default, tuple):
+            shown = ",".join(default)
+        elif isinstance(default, bool):
+            shown = str(default).lower()
+        else:
+            shown = "" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
+        lines += [f"# {field.description}", f"# {_named(name)}={shown}", ""]
+    return "\n".join(lines)

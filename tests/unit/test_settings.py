@@ -1,0 +1,101 @@
+"""Settings are refused by name, with the remedy, and never by showing a secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lead_router.errors import Misconfigured
+from lead_router.settings import Settings, example, load, secret_text
+
+
+def test_defaults_hold_without_any_variable():
+    """An empty environment gives the documented defaults."""
+    assert load({}) == Settings()
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_name():
+    """A22, F13: a misspelt setting never passes in silence."""
+    with pytest.raises(
+        Misconfigured, match=r"LEAD_ROUTER_INTAKE_QUEUE is not a setting; did you mean LEAD_ROUTER_INTAKE_QUEUES\?"
+    ):
+        load({"LEAD_ROUTER_INTAKE_QUEUE": "Inbound"})
+
+
+def test_foreign_variables_are_ignored():
+    """Only the router's own prefix is looked at."""
+    assert load({"PATH": "/bin", "LEAD": "x"}) == Settings()
+
+
+def test_quotes_around_a_value_are_refused():
+    """F5: a container's env file keeps quotes; a value with quotes would silently not match."""
+    with pytest.raises(Misconfigured, match="LEAD_ROUTER_USERNAME has quotes"):
+        load({"LEAD_ROUTER_USERNAME": '"router@example.com"'})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("LEAD_ROUTER_LEASE_S", "20"),
+        ("LEAD_ROUTER_BATCH_MAX", "500"),
+        ("LEAD_ROUTER_BATCH_MAX", "many"),
+        ("LEAD_ROUTER_STREAM_START", "latest"),
+        ("LEAD_ROUTER_STREAM_CHANNEL", "LeadChangeEvent"),
+        ("LEAD_ROUTER_UNASSIGNED", "Country = "),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(name, value):
+    """One clear error naming the setting."""
+    with pytest.raises(Misconfigured, match=name) as refused:
+        load({name: value})
+
+    assert refused.value.__cause__ is None
+
+
+def test_a_secret_is_never_shown():
+    """F1, F2: neither the text nor the repr of settings shows a secret."""
+    settings = load({"LEAD_ROUTER_CLIENT_SECRET": "canary-1"})
+    with pytest.raises(Misconfigured) as refused:
+        load({"LEAD_ROUTER_CLIENT_SECRET": "canary-1", "LEAD_ROUTER_CLIENT_SECRET_FILE": "/nowhere"})
+
+    assert "canary" not in repr(settings) + str(settings) + str(refused.value)
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path):
+    """A file holds the usual values, the environment the exception."""
+    file = tmp_path / ".env"
+    file.write_text("LEAD_ROUTER_CLIENT_ID=from-file\nLEAD_ROUTER_USERNAME='quoted is fine here'\n")
+
+    settings = load({"LEAD_ROUTER_CLIENT_ID": "from-environment"}, file)
+
+    assert (settings.client_id, settings.username) == ("from-environment", "quoted is fine here")
+
+
+def test_a_named_file_that_is_absent_is_refused(tmp_path: Path):
+    """The remedy is named."""
+    with pytest.raises(Misconfigured, match="lead-router init"):
+        load({}, tmp_path / "absent.env")
+
+
+def test_a_secret_file_loses_the_newline_of_its_editor(tmp_path: Path):
+    """F2: a trailing newline would break the header it is put in."""
+    file = tmp_path / "secret"
+    file.write_text("s3cret\r\n")
+
+    assert secret_text(file, "LEAD_ROUTER_CLIENT_SECRET_FILE") == "s3cret"
+
+
+def test_an_unreadable_secret_file_names_the_setting(tmp_path: Path):
+    """Bad input names the setting, not the secret."""
+    with pytest.raises(Misconfigured, match="LEAD_ROUTER_PRIVATE_KEY_FILE: cannot read"):
+        secret_text(tmp_path / "absent.pem", "LEAD_ROUTER_PRIVATE_KEY_FILE")
+
+
+def test_the_example_can_be_loaded_once_uncommented(tmp_path: Path):
+    """What `init` writes is valid: each shown value is the default."""
+    file = tmp_path / ".env"
+    lines = [line.removeprefix("# ") for line in example().splitlines() if line.startswith("# LEAD_ROUTER_")]
+    file.write_text("\n".join(lines))
+
+    assert load({}, file) == Settings()
