@@ -13,7 +13,8 @@ from lead_router.errors import BadCriteria
 
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 WORDS = ["A", "Owner.Name", "=", "!=", "<>", "<", ">=", "LIKE", "IN", "NOT", "NOT IN", "INCLUDES", "AND", "OR", "(",
-         ")", ",", "'x'", "'%a_'", "'00Q5f000005bwLF'", "5", "-1.5", "NULL", "TRUE", "2026-01-01", "4000-12-31T00:00:00Z",
+         ")", ",", "'x'", "'%a_'", "'00Q5f000005bwLF'", "5", "-1.5", "NULL", "TRUE", "2026-01-01",
+         "4000-12-31T00:00:00Z",
          "TODAY", "LAST_N_DAYS:9999", "N_YEARS_AGO:9999", "NEXT_N_QUARTERS:9999", "'\\\\", "\\"]  # fmt: skip
 TYPES = ["string", "id", "double", "boolean", "date", "datetime", "multipicklist", "base64"]
 VALUES = st.one_of(
