@@ -1,121 +1,91 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from org_simulator.formula import FormulaFault, compile_formula
+from org_simulator.metadata import MetadataFault, Source, read
+from org_simulator.sobjects import Field, ObjectPermission, PermissionSet, Queue, Rule, Schema, SObject
+from org_simulator.standard import standard_objects
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping
 
+__all__ = [
+    "Field",
+    "MetadataFault",
+    "ObjectPermission",
+    "PermissionSet",
+    "Queue",
+    "Rule",
+    "SObject",
+    "Schema",
+    "default_metadata",
+    "load",
+]
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field; `type` is the describe type (string, textarea, picklist, double, int, currency, percent, boolean,
-    date, datetime, id, reference, email, phone, url).
-
-    `length` in characters; `precision` and `scale` in digits; `master` marks a master-detail reference;
-    `on_delete` is what becomes of a reference when its target goes: SetNull, Restrict or Cascade.
-    """
-
-    name: str
-    type: str
-    label: str = ""
-    length: int = 0
-    precision: int = 0
-    scale: int = 0
-    required: bool = False
-    unique: bool = False
-    case_sensitive: bool = False
-    external_id: bool = False
-    reference_to: tuple[str, ...] = ()
-    relationship: str | None = None
-    picklist: tuple[str, ...] = ()
-    restricted: bool = False
-    default: Any = None
-    createable: bool = True
-    updateable: bool = True
-    master: bool = False
-    on_delete: str = "SetNull"
-    auto_number: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A validation rule: refuses a save when `condition` is true."""
-
-    name: str
-    formula: str
-    message: str
-    display_field: str | None
-    active: bool
-    condition: Callable[[Any], bool] = field(compare=False, repr=False, default=lambda _scope: False)
-
-
-@dataclass(frozen=True, slots=True)
-class SObject:
-    """One object; `fields` by lower-cased name. `owned` objects have OwnerId."""
-
-    name: str
-    prefix: str
-    label: str
-    label_plural: str
-    fields: Mapping[str, Field]
-    validation_rules: tuple[Rule, ...] = ()
-    custom: bool = False
-    owned: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """A queue and the objects it may own."""
-
-    developer_name: str
-    name: str
-    sobjects: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectPermission:
-    """What a permission set allows on an object."""
-
-    sobject: str
-    create: bool
-    read: bool
-    edit: bool
-    delete: bool
-    view_all: bool
-    modify_all: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionSet:
-    """A permission set; `fields` maps `object.field` (lower case) to whether it may be edited."""
-
-    name: str
-    label: str
-    custom_permissions: frozenset[str]
-    user_permissions: frozenset[str]
-    objects: Mapping[str, ObjectPermission]
-    fields: Mapping[str, bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """All that the metadata says, together with the standard objects."""
-
-    objects: Mapping[str, SObject]
-    platform_events: Mapping[str, SObject]
-    cdc_entities: frozenset[str]
-    permission_sets: Mapping[str, PermissionSet]
-    custom_permissions: Mapping[str, str]
-    queues: Mapping[str, Queue]
+FOLDER = "salesforce_metadata"
+PACKAGE = Path("force-app/main/default")
 
 
 def default_metadata() -> Path:
-    """The `salesforce_metadata` folder of the checkout this package runs from."""
-    raise NotImplementedError
+    """The `salesforce_metadata` folder of the checkout this package runs from, else of the working directory."""
+    for folder in (*Path(__file__).resolve().parents, Path.cwd(), *Path.cwd().parents):
+        if (folder / FOLDER / PACKAGE).is_dir():
+            return folder / FOLDER
+    raise MetadataFault(f"no {FOLDER}/{PACKAGE} above {Path(__file__).parent} or {Path.cwd()}: name the folder")
 
 
 def load(metadata: Path) -> Schema:
     """Read source-format metadata (project folder or `force-app/main/default`); MetadataFault names the file."""
-    raise NotImplementedError
+    folder = metadata / PACKAGE if (metadata / PACKAGE).is_dir() else metadata
+    if not (folder / "objects").is_dir():
+        raise MetadataFault(f"{folder}: there is no objects folder")
+    source = read(folder)
+    objects = {name.lower(): sobject for name, sobject in standard_objects().items()}
+    for name, sobject in source.objects.items():
+        standard = objects.get(name.lower())
+        objects[name.lower()] = sobject if standard is None else _extended(standard, sobject)
+    _check_references(objects, source)
+    permissions = frozenset(source.custom_permissions)
+    ruled = {name: _ruled(sobject, permissions, source) for name, sobject in objects.items()}
+    return Schema(
+        objects=ruled,
+        platform_events={name.lower(): event for name, event in source.platform_events.items()},
+        cdc_entities=source.cdc_entities,
+        permission_sets=source.permission_sets,
+        custom_permissions=source.custom_permissions,
+        queues=source.queues,
+    )
+
+
+def _extended(standard: SObject, custom: SObject) -> SObject:
+    """A standard object with the custom fields and rules of the metadata."""
+    added = {name: field for name, field in custom.fields.items() if name.endswith("__c")}
+    return replace(standard, fields={**standard.fields, **added}, validation_rules=custom.validation_rules)
+
+
+def _check_references(objects: Mapping[str, SObject], source: Source) -> None:
+    for sobject in objects.values():
+        for field in sobject.fields.values():
+            for target in field.reference_to:
+                if target.lower() not in objects:
+                    file = source.files.get(f"{sobject.name}.{field.name}", sobject.name)
+                    raise MetadataFault(f"{file}: there is no object {target}")
+
+
+def _ruled(sobject: SObject, permissions: frozenset[str], source: Source) -> SObject:
+    """The object with its rules' formulas compiled."""
+    types = {field.name: field.type for field in sobject.fields.values()}
+    compiled: list[Rule] = []
+    for rule in sobject.validation_rules:
+        file = source.files.get(f"{sobject.name}.{rule.name}", rule.name)
+        try:
+            condition = compile_formula(rule.formula, types, permissions)
+        except FormulaFault as fault:
+            raise MetadataFault(f"{file}: {fault}") from None
+        if rule.display_field is not None and rule.display_field.lower() not in sobject.fields:
+            raise MetadataFault(f"{file}: there is no field {rule.display_field}")
+        compiled.append(replace(rule, condition=condition))
+    return replace(sobject, validation_rules=tuple(compiled))

@@ -1,0 +1,82 @@
+"""Salesforce's own objects, as far as routing and its checks ask for them. One line per field:
+
+Name type[(length or precision.scale)] [required] [readonly] [unique] [restricted] [->Target] [="default"]
+"""
+
+from __future__ import annotations
+
+import re
+
+from org_simulator.sobjects import Field, SObject
+from org_simulator.standard_fields import FIELDS
+from org_simulator.system_fields import system_fields
+
+_LINE = re.compile(
+    r"(?P<name>\w+) (?P<type>\w+)(?:\((?P<size>[\d.]+)\))?(?P<flags>(?: (?:required|readonly|unique|restricted))*)"
+    r"(?: ->(?P<target>\w+))?(?: =\"(?P<default>[^\"]*)\")?"
+)
+
+LEAD_SOURCES = ("Web", "Phone Inquiry", "Partner Referral", "Purchased List", "Other")
+LEAD_STATUSES = ("Open - Not Contacted", "Working - Contacted", "Closed - Converted", "Closed - Not Converted")
+CONVERTED_STATUS = "Closed - Converted"
+INDUSTRIES = ("Agriculture", "Banking", "Education", "Finance", "Healthcare", "Manufacturing", "Retail", "Technology")
+PICKLISTS = {
+    "Lead.Salutation": ("Mr.", "Ms.", "Mrs.", "Dr.", "Prof.", "Mx."),
+    "Lead.LeadSource": LEAD_SOURCES,
+    "Lead.Status": LEAD_STATUSES,
+    "Lead.Industry": INDUSTRIES,
+    "Lead.Rating": ("Hot", "Warm", "Cold"),
+    "Account.Industry": INDUSTRIES,
+    "Opportunity.LeadSource": LEAD_SOURCES,
+    "Opportunity.StageName": ("Prospecting", "Qualification", "Closed Won", "Closed Lost"),
+    "Group.Type": ("Regular", "Queue", "Role", "Organization"),
+}
+POLYMORPHIC = {"GroupMember.UserOrGroupId": ("Group", "User")}
+
+
+def standard_objects() -> dict[str, SObject]:
+    """The standard objects by name, without anything an org has added."""
+    sections = [section.splitlines() for section in FIELDS.split("# ") if section]
+    objects = [_sobject(head, lines) for head, *lines in sections]
+    return {sobject.name: sobject for sobject in objects}
+
+
+def _sobject(head: str, lines: list[str]) -> SObject:
+    identity, label, plural = head.split(" | ")
+    name, prefix, ownership = identity.split()
+    owned = ownership == "owned"
+    fields = [_field(name, line) for line in lines if line]
+    every = {**system_fields(owned=owned), **{field.name.lower(): field for field in fields}}
+    return SObject(name, prefix, label, plural, every, owned=owned)
+
+
+def _field(sobject: str, line: str) -> Field:
+    parts = _LINE.fullmatch(line)
+    if parts is None:
+        raise ValueError(f"{sobject}: {line}")
+    name, kind, target = parts["name"], parts["type"], parts["target"]
+    flags = parts["flags"].split()
+    size, _, scale = (parts["size"] or "0").partition(".")
+    reference_to = POLYMORPHIC.get(f"{sobject}.{name}", (target,) if target else ())
+    return Field(
+        name=name,
+        type=kind,
+        label=_label(name),
+        length=18 if kind == "reference" else 0 if scale else int(size),
+        precision=int(size) if scale else 0,
+        scale=int(scale or 0),
+        required="required" in flags,
+        unique="unique" in flags,
+        reference_to=reference_to,
+        relationship=name.removesuffix("Id") if reference_to else None,
+        picklist=PICKLISTS.get(f"{sobject}.{name}", ()),
+        restricted="restricted" in flags,
+        default=(parts["default"] == "true") if kind == "boolean" else parts["default"],
+        createable="readonly" not in flags,
+        updateable="readonly" not in flags,
+    )
+
+
+def _label(name: str) -> str:
+    """`ConvertedAccountId` reads `Converted Account ID`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace(" Id", " ID")
