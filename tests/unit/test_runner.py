@@ -1,0 +1,114 @@
+"""The runner ends when told, and no loop dies unseen (F8, C22)."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from lead_router.errors import Misconfigured, Unreachable
+from lead_router.loops import runner
+from lead_router.loops.runner import FAULTS_MAX, Loop, Runner
+
+
+class _Steps:
+    """Counts its steps; raises what it is told to; says when it was closed."""
+
+    def __init__(self, fault: Exception | None = None, faults: int = 10**6) -> None:
+        self.fault, self.faults = fault, faults
+        self.steps = 0
+        self.enough = threading.Event()
+        self.closed = threading.Event()
+
+    def step(self) -> bool:
+        self.steps += 1
+        if self.steps >= 3:
+            self.enough.set()
+        if self.fault is not None and self.steps <= self.faults:
+            raise self.fault
+        return False
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+@pytest.fixture(autouse=True)
+def _fast(monkeypatch):
+    monkeypatch.setattr(runner, "PAUSE_FIRST_S", 0.0001)
+    monkeypatch.setattr(runner, "PAUSE_CAP_S", 0.001)
+
+
+def _run(*loops: Loop) -> tuple[Runner, threading.Thread, list[int]]:
+    made = Runner(loops)
+    codes: list[int] = []
+    thread = threading.Thread(target=lambda: codes.append(made.run()))
+    thread.start()
+    return made, thread, codes
+
+
+def test_stop_drains_every_loop_and_answers_zero():
+    """Each loop ends its step, frees what it holds, and the process ends well."""
+    steps = [_Steps(), _Steps()]
+    made, thread, codes = _run(*(Loop(str(i), lambda s=s: s, 0.001) for i, s in enumerate(steps)))
+    assert all(s.enough.wait(10) for s in steps)
+    made.stop()
+    thread.join(10)
+
+    assert codes == [0]
+    assert all(s.closed.is_set() for s in steps)
+
+
+def test_a_transient_fault_never_ends_a_loop():
+    """F7: the database or the org may be away for long; the loop goes on when it is back."""
+    steps = _Steps(Unreachable("gone"), faults=FAULTS_MAX * 3)
+    steps_done = threading.Event()
+    steps.enough = threading.Event()
+
+    def step() -> bool:
+        steps.steps += 1
+        if steps.steps <= steps.faults:
+            raise Unreachable("gone")
+        steps_done.set()
+        return False
+
+    steps.step = step
+    made, thread, codes = _run(Loop("a", lambda: steps, 0.001))
+    assert steps_done.wait(10)
+    made.stop()
+    thread.join(10)
+
+    assert codes == [0]
+
+
+def test_a_loop_that_keeps_failing_ends_the_process_with_one():
+    """F8: a dead loop is seen by the service's supervisor, and its neighbours are closed."""
+    bad, good = _Steps(RuntimeError("broken")), _Steps()
+    _, thread, codes = _run(Loop("bad", lambda: bad, 0.001), Loop("good", lambda: good, 0.001))
+    thread.join(10)
+
+    assert codes == [1]
+    assert (bad.steps, good.closed.is_set()) == (FAULTS_MAX, True)
+
+
+def test_a_loop_that_cannot_be_built_for_good_ends_the_process():
+    """A configuration fault does not leave a process that looks healthy."""
+
+    def build() -> _Steps:
+        raise Misconfigured("wrong")
+
+    _, thread, codes = _run(Loop("a", build, 0.001))
+    thread.join(10)
+
+    assert codes == [1]
+
+
+def test_wake_ends_a_rest_at_once():
+    """Work that arrives while a loop rests does not wait for the rest to end."""
+    steps = _Steps()
+    made, thread, _ = _run(Loop("a", lambda: steps, 3600))
+    while not steps.enough.wait(0.01):
+        made.wake()
+    made.stop()
+    thread.join(10)
+
+    assert steps.steps >= 3
