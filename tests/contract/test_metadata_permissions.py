@@ -1,0 +1,160 @@
+"""The permission sets name what exists, depend on nothing they lack, and grant no more than each person needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from lead_router.salesforce import names
+from support import shipped_metadata as shipped
+
+SETS = {item.name: item for item in shipped.of("permissionset")}
+NEEDS = {
+    "allowCreate": {"allowRead"},
+    "allowEdit": {"allowRead"},
+    "allowDelete": {"allowRead", "allowEdit"},
+    "viewAllRecords": {"allowRead"},
+    "modifyAllRecords": {"allowRead", "allowEdit", "allowDelete", "viewAllRecords"},
+}
+STANDARD = {
+    "Address",
+    "AnnualRevenue",
+    "Email",
+    "Industry",
+    "LeadSource",
+    "MobilePhone",
+    "NumberOfEmployees",
+    "Phone",
+    "Rating",
+    "Title",
+    "Website",
+}
+ROTATION = {
+    names.MemberFields.NEXT_TURN,
+    names.MemberFields.LAST_TURN,
+    names.MemberFields.LEADS_RECEIVED,
+}
+
+
+def objects(name: str) -> dict[str, set[str]]:
+    """What a set grants on each object, by the names of the flags that are true."""
+    return {
+        shipped.text(entry, "object") or "": {
+            child.tag.removeprefix(shipped.NAMESPACE) for child in entry if child.text == "true"
+        }
+        for entry in shipped.children(SETS[name].root, "objectPermissions")
+    }
+
+
+def readable(name: str) -> set[str]:
+    """The fields that a set lists, as `Object.Field`."""
+    return set(shipped.texts(SETS[name].root, "fieldPermissions", "field"))
+
+
+def editable(name: str, owner: str) -> set[str]:
+    """The fields of an object that a set lets its holder change."""
+    return {
+        path.partition(".")[2]
+        for entry in shipped.children(SETS[name].root, "fieldPermissions")
+        if shipped.text(entry, "editable") == "true" and (path := shipped.text(entry, "field") or "")
+        if path.startswith(f"{owner}.")
+    }
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_field_permission_names_a_field_that_may_be_listed(name: str):
+    """Salesforce refuses a set that lists an unknown, required or master-detail field, or one twice."""
+    listed = shipped.texts(SETS[name].root, "fieldPermissions", "field")
+    assert len(listed) == len(set(listed))
+    for path in set(listed) - {f"Lead.{field}" for field in STANDARD}:
+        field = shipped.field(path)
+        assert field is not None, path
+        assert shipped.is_listable(field), path
+    assert set(shipped.texts(SETS[name].root, "fieldPermissions", "readable")) == {"true"}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_grants_what_its_grants_depend_on(name: str):
+    """Every flag's prerequisites are set, and a field is listed only where its object may be read."""
+    granted = objects(name)
+    assert len(granted) == len(shipped.children(SETS[name].root, "objectPermissions"))
+    for owner, flags in granted.items():
+        for flag in flags:
+            assert NEEDS.get(flag, set()) <= flags, (owner, flag)
+    assert {path.partition(".")[0] for path in readable(name)} <= {
+        owner for owner, flags in granted.items() if "allowRead" in flags
+    }
+    if names.Objects.MEMBER in granted:
+        assert names.Objects.GROUP in granted
+    for owner, flags in granted.items():
+        if owner.endswith("__e"):
+            assert flags <= {"allowCreate", "allowRead"}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_set_names_what_exists(name: str):
+    """Objects, tabs, apps and custom permissions that a set names are shipped with it, or Salesforce's own Lead."""
+    item = SETS[name]
+    assert set(objects(name)) - {"Lead"} <= {entry.owner for entry in shipped.of("object")}
+    assert set(shipped.texts(item.root, "tabSettings", "tab")) <= {entry.name for entry in shipped.of("tab")}
+    apps = set(shipped.texts(item.root, "applicationVisibilities", "application"))
+    assert apps <= {entry.name for entry in shipped.of("app")}
+    assert set(shipped.texts(item.root, "customPermissions", "name")) <= {names.Permissions.ROUTER}
+
+
+def test_the_router_may_write_what_a_commit_writes_and_no_more():
+    """Rotation state, new ledger rows and the lead's routing fields. Delete on Lead is what Modify All asks for."""
+    router = names.Permissions.INTEGRATION_SET
+    assert editable(router, names.Objects.GROUP) == {
+        names.GroupFields.TURN,
+        names.GroupFields.CLOCK,
+        names.GroupFields.EXPECTED_TURN,
+    }
+    assert editable(router, names.Objects.MEMBER) == ROTATION
+    assert editable(router, "Lead") == set(shipped.fields("Lead"))
+    ledger = {name for name, item in shipped.fields(names.Objects.LEDGER).items() if shipped.is_listable(item)}
+    assert editable(router, names.Objects.LEDGER) == ledger
+    assert editable(router, names.Objects.RULE) | editable(router, names.Objects.ABSENCE) == set()
+    granted = objects(router)
+    assert {owner for owner, flags in granted.items() if "allowDelete" in flags} == {"Lead"}
+    assert granted["Lead"] == {"allowRead", "allowEdit", "allowDelete", "viewAllRecords", "modifyAllRecords"}
+    assert "allowEdit" not in granted[names.Objects.LEDGER]
+
+
+def test_the_router_reads_every_field_it_decides_by():
+    """All fields of groups, members, rules, ledger and lead; why someone is absent is not its business."""
+    read = readable(names.Permissions.INTEGRATION_SET)
+    for owner in (item.owner for item in shipped.of("object") if item.owner.endswith("__c")):
+        listable = {name for name, item in shipped.fields(owner).items() if shipped.is_listable(item)}
+        assert {name for name in listable if f"{owner}.{name}" not in read} <= {names.AbsenceFields.REASON}
+    assert {f"Lead.{field}" for field in STANDARD} <= read
+
+
+def test_only_the_router_is_marked_as_the_router():
+    """The custom permission is in the integration user's set alone, with API access."""
+    holders = [name for name, item in SETS.items() if shipped.children(item.root, "customPermissions")]
+    assert holders == [names.Permissions.INTEGRATION_SET]
+    granted = shipped.texts(SETS[holders[0]].root, "userPermissions", "name")
+    assert granted == ["ApiEnabled", "ViewRoles", "ViewSetup"]
+    assert [name for name in SETS if name not in holders and shipped.children(SETS[name].root, "userPermissions")] == []
+
+
+def test_an_admin_keeps_the_records_and_not_the_history():
+    """Groups, members, rules and absences are the admin's; the ledger, the clock and the lead's stamp are not."""
+    admin = names.Permissions.ADMIN_SET
+    kept = {names.Objects.GROUP, names.Objects.MEMBER, names.Objects.RULE, names.Objects.ABSENCE}
+    granted = objects(admin)
+    assert {owner for owner, flags in granted.items() if "allowDelete" in flags} == kept
+    assert "allowEdit" not in granted[names.Objects.LEDGER] | granted["Lead"]
+    assert editable(admin, names.Objects.LEDGER) | editable(admin, "Lead") == set()
+    assert {names.GroupFields.EPOCH, names.GroupFields.TURN} <= editable(admin, names.Objects.GROUP)
+    assert names.GroupFields.CLOCK not in editable(admin, names.Objects.GROUP)
+    assert editable(admin, names.Objects.MEMBER) & ROTATION == set()
+
+
+def test_a_rep_only_looks():
+    """Reps see who is next and why; they change nothing and see no keys, stamps or absences."""
+    rep = names.Permissions.REP_SET
+    assert set().union(*objects(rep).values()) == {"allowRead"}
+    assert names.Objects.ABSENCE not in objects(rep)
+    assert set(shipped.texts(SETS[rep].root, "fieldPermissions", "editable")) == {"false"}
+    assert [path for path in readable(rep) if path.endswith("_Key__c") or ".Submission_" in path] == []
