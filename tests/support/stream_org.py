@@ -1,4 +1,4 @@
-"""The parts of a simulated org that its event stream reads; commits are made by hand, so each value is the test's own."""
+"""The parts of a simulated org that its event stream reads; commits are made by hand, value by value."""
 
 from __future__ import annotations
 

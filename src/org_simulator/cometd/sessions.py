@@ -96,6 +96,11 @@ class Sessions:
         for session in self._all.values():
             session.woken.set()
 
+    @property
+    def held(self) -> int:
+        """How many clients have a poll waiting here right now."""
+        return sum(session.gives_up_at is None for session in self._all.values())
+
     def __len__(self) -> int:
         return len(self._all)
 
