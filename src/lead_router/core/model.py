@@ -68,11 +68,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Turn `number` of a group, given to `member`; `group` is the group afterwards, `member` the member afterwards."""
+    """Turn `number` of a group, given to `member`; both are as afterwards, `before` is the group before."""
 
     number: int
     member: Member
     group: Group
+    before: Group
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,12 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What admins keep as records and operators as settings, loaded whole, checked, and replaced whole."""
+    """What admins keep as records and operators as settings, loaded whole, checked, and replaced whole.
+
+    `group_keys` maps group ids to keys, `queues` developer names to ids, `field_types` paths of lead fields to the type
+    names of Salesforce's describe (empty: not known). A lead is unassigned where its owner is an intake owner or its
+    status an intake status, and the clause `unassigned` (blank: all) holds.
+    """
 
     rules: tuple[Rule, ...]
     group_keys: Mapping[str, str]
@@ -172,15 +178,17 @@ class Configuration:
     integration_user_id: str
     lead_fields: frozenset[str]
     intake_statuses: frozenset[str] = frozenset()
+    field_types: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that one decision may look at, read at one moment, groups first.
+    """All that one decision may look at, read at one moment, groups first; groups and leads by id.
 
     `leads` lacks a lead that Salesforce no longer has. `submission_keys_read` are the submission keys by which the
-    ledger was read: a lead whose keys are not among them must be read again before it is decided.
+    ledger was read: a lead whose keys are not among them must be read again before it is decided. `unfit` are users that
+    cannot own leads although no member row says so, because Salesforce refused them.
     """
 
     taken_at: datetime
@@ -188,6 +196,7 @@ class Snapshot:
     leads: Mapping[str, Lead]
     ledger: tuple[LedgerRow, ...]
     submission_keys_read: frozenset[str] = field(default_factory=frozenset)
+    unfit: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +251,7 @@ Write: TypeAlias = Assign | Follow
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The writes of one commit: at most 200, of one group (`before` as read, `after` its turns), or without any turn."""
+    """The writes of one commit, at most 200: of one group (`before` and `after` its turns), or without any turn."""
 
     writes: tuple[Write, ...]
     before: Group | None

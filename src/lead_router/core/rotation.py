@@ -1,0 +1,81 @@
+"""Rotation: earliest eligible virtual deadline first, in integers.
+
+Each member has a place in virtual time, its next turn; taking one moves it on by its stride, `SECOND // weight`. The
+group's clock follows the places of those on duty. Only the picked member and the group change, so a skip costs nobody a
+turn; nobody is owed more than two turns, so a return brings no flood. Doubles carry these integers exactly up to 2^53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from lead_router.core.duty import on_duty
+from lead_router.core.model import Group, Member, Turn
+
+SECOND = 1_000_000_000  # virtual time that a member of weight 1 moves on by one turn
+OWED_TURNS = 2
+
+
+def stride(member: Member) -> int:
+    """How far one turn moves the member on."""
+    return SECOND // member.weight
+
+
+def take_turn(group: Group, duty: Collection[str], eligible: Collection[str]) -> Turn | None:
+    """The group's next turn, among the members (by id) of `eligible` that are on `duty`; None if there are none.
+
+    Members of weight 0 are on no duty. The answer depends on the group's rows, not on their order.
+    """
+    on = [member for member in group.members if member.id in duty and member.weight > 0]
+    able = [member for member in on if member.id in eligible]
+    if not able:
+        return None
+    start = _starts(group.clock, on)
+    clock = max(group.clock, min(start.values()))
+    ready = _ready(on, able, start, clock)
+    picked = min(ready, key=lambda member: _order(member, start[member.id]))
+    return _taken(group, picked, start[picked.id] + stride(picked), clock)
+
+
+def who_is_next(group: Group, turns: int) -> tuple[Member, ...]:
+    """Who would get the next turns if all who are on duty now stay so and take every lead; empty if nobody is."""
+    duty = on_duty(group)
+    found: list[Member] = []
+    while len(found) < turns and (turn := take_turn(group, duty, duty)) is not None:
+        found.append(turn.member)
+        group = turn.group
+    return tuple(found)
+
+
+def _starts(clock: int, on: list[Member]) -> dict[str, int]:
+    """Where each member on duty stands: not before the clock, not owed more than two turns against the mean."""
+    start = {member.id: clock if member.next_turn is None else max(member.next_turn, clock) for member in on}
+    low = max(clock, min(start.values()))
+    total = sum(member.weight for member in on)
+    mean = low + sum(member.weight * (start[member.id] - low) for member in on) // total
+    return {member.id: max(start[member.id], mean - OWED_TURNS * stride(member)) for member in on}
+
+
+def _ready(on: list[Member], able: list[Member], start: dict[str, int], clock: int) -> list[Member]:
+    """Those of the able whose time has come: not ahead of the weighted mean of all on duty; else the first of them."""
+    total = sum(member.weight for member in on)
+    weighted = sum(member.weight * (start[member.id] - clock) for member in on)
+    ready = [member for member in able if (start[member.id] - clock) * total <= weighted]
+    if ready:
+        return ready
+    least = min(start[member.id] for member in able)
+    return [member for member in able if start[member.id] == least]
+
+
+def _order(member: Member, start: int) -> tuple[int, int, bool, int, int, str]:
+    """Earliest deadline, earliest start, longest since the own last turn (newcomers last), then the fixed order."""
+    newcomer = member.last_turn is None
+    return start + stride(member), start, newcomer, member.last_turn or 0, member.sort_order, member.id
+
+
+def _taken(group: Group, picked: Member, next_turn: int, clock: int) -> Turn:
+    number = group.turn + 1
+    member = replace(picked, next_turn=next_turn, last_turn=number, leads_received=picked.leads_received + 1)
+    members = tuple(member if one is picked else one for one in group.members)
+    return Turn(number, member, replace(group, turn=number, clock=clock, members=members), group)

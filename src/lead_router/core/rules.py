@@ -1,0 +1,130 @@
+"""Rules: which target a lead belongs to. First match by precedence wins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import pairwise
+from typing import TypeAlias
+
+from lead_router.core.model import Configuration, Lead, Rule, ToGroup
+from lead_router.core.soql import Criteria, compile_where
+from lead_router.core.soql.lexer import tokens
+from lead_router.core.soql.values import fold
+from lead_router.errors import BadCriteria, Misconfigured
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledRule:
+    """A rule with its criteria ready to be asked."""
+
+    rule: Rule
+    criteria: Criteria
+
+
+@dataclass(frozen=True, slots=True)
+class Rulebook:
+    """A configuration's rules in order of precedence, what "unassigned" means, and what a person should look at."""
+
+    rules: tuple[CompiledRule, ...]
+    unassigned: Criteria
+    intake_owners: frozenset[str]
+    intake_statuses: frozenset[str]
+    warnings: tuple[str, ...]
+
+
+_Parts: TypeAlias = tuple[tuple[Rule, ...], str, frozenset[str], frozenset[tuple[str, str]]]
+
+
+def rulebook(configuration: Configuration) -> Rulebook:
+    """Compile the configuration's rules, once for equal rules.
+
+    Raises BadCriteria naming the rule whose clause cannot be read, and Misconfigured for a precedence used twice or a
+    rule that targets a group which does not exist.
+    """
+    parts: _Parts = (
+        configuration.rules,
+        configuration.unassigned,
+        frozenset(configuration.group_keys),
+        frozenset(configuration.field_types.items()),
+    )
+    rules, unassigned, warnings = _compiled(parts)
+    statuses = frozenset(fold(status) for status in configuration.intake_statuses)
+    return Rulebook(rules, unassigned, configuration.intake_owners, statuses, warnings)
+
+
+def first_match(book: Rulebook, lead: Lead, at: datetime) -> Rule | None:
+    """The rule of the lowest precedence number whose criteria the lead meets."""
+    return next((one.rule for one in book.rules if one.criteria.matches(lead.fields, at)), None)
+
+
+def in_intake(book: Rulebook, lead: Lead) -> bool:
+    """Whether the lead's owner is an intake queue or intake user."""
+    return lead.owner_id in book.intake_owners
+
+
+def is_unassigned(book: Rulebook, lead: Lead, at: datetime, *, routed_before: bool) -> bool:
+    """Whether the lead waits for an owner.
+
+    A status makes a lead unassigned only until its first routing: statuses stay when owners change, so it would go
+    round for ever.
+    """
+    by_status = not routed_before and lead.status is not None and fold(lead.status) in book.intake_statuses
+    return (in_intake(book, lead) or by_status) and book.unassigned.matches(lead.fields, at)
+
+
+@lru_cache(maxsize=16)
+def _compiled(parts: _Parts) -> tuple[tuple[CompiledRule, ...], Criteria, tuple[str, ...]]:
+    rules, unassigned, groups, pairs = parts
+    types = dict(pairs) or None
+    ordered = sorted(rules, key=lambda rule: rule.precedence)
+    _refuse_equal_precedence(ordered)
+    _refuse_absent_groups(ordered, groups)
+    compiled = tuple(CompiledRule(rule, _criteria(f"rule '{rule.name}'", rule.criteria, types)) for rule in ordered)
+    return compiled, _criteria("the definition of unassigned", unassigned, types), _warnings(compiled)
+
+
+def _criteria(name: str, clause: str, types: Mapping[str, str] | None) -> Criteria:
+    try:
+        return compile_where(clause, types)
+    except BadCriteria as fault:
+        raise BadCriteria(f"criteria of {name}, character {fault.at + 1}: {fault}", at=fault.at) from None
+
+
+def _refuse_equal_precedence(ordered: Sequence[Rule]) -> None:
+    for first, second in pairwise(ordered):
+        if first.precedence == second.precedence:
+            raise Misconfigured(
+                f"rules '{first.name}' and '{second.name}' both have precedence {first.precedence}: give one another"
+            )
+
+
+def _refuse_absent_groups(ordered: Sequence[Rule], groups: frozenset[str]) -> None:
+    for rule in ordered:
+        if isinstance(rule.target, ToGroup) and rule.target.group_id not in groups:
+            raise Misconfigured(f"rule '{rule.name}' targets a group that does not exist: choose one, or deactivate it")
+
+
+def _warnings(compiled: Sequence[CompiledRule]) -> tuple[str, ...]:
+    found: list[str] = []
+    above: dict[object, str] = {}
+    catch_all: str | None = None
+    for one in compiled:
+        shape, name = _shape(one.criteria.text), one.rule.name
+        if catch_all is not None:
+            found.append(f"rule '{name}' never matches: rule '{catch_all}' above it takes every lead")
+        elif shape in above:
+            found.append(f"rule '{name}' never matches: rule '{above[shape]}' above it has the same criteria")
+        above.setdefault(shape, name)
+        if one.criteria.expr is None and catch_all is None:
+            catch_all = name
+    if catch_all is None:
+        found.append("no rule takes every lead: leads that match none are held; add one with empty criteria, last")
+    return tuple(found)
+
+
+def _shape(clause: str) -> object:
+    """What a clause says, whatever its spaces and the letter case of its words."""
+    return tuple((token.kind, token.text if token.kind == "text" else token.text.upper()) for token in tokens(clause))

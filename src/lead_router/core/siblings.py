@@ -1,0 +1,107 @@
+"""Siblings: leads of one submission. The first is given out; a second follows it, waits for it, or goes its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lead_router.core.ids import is_user
+from lead_router.core.model import Ask, Assign, Decision, Hold, LedgerRow, Submission
+
+
+@dataclass(frozen=True, slots=True)
+class Lone:
+    """The lead is routed by itself. `keys_free` says that it may store its submission keys; `note` explains it."""
+
+    keys_free: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The lead follows `first_lead_id` to `owner_id`."""
+
+    first_lead_id: str
+    owner_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """The lead waits until its first has an owner."""
+
+    reason: str
+
+
+Course: TypeAlias = Lone | Trail | Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Siblings:
+    """What is known of other leads' submissions: ledger rows by key, and this batch's decisions by key.
+
+    `not_persons` are owners that a lead cannot follow: intake users, and users known to be inactive.
+    """
+
+    rows: Mapping[str, tuple[LedgerRow, ...]]
+    decided: Mapping[str, Decision]
+    not_persons: frozenset[str]
+    wait_s: float
+
+
+def rows_by_key(ledger: Iterable[LedgerRow]) -> dict[str, tuple[LedgerRow, ...]]:
+    """Ledger rows under each submission key that they hold, oldest id first."""
+    found: dict[str, tuple[LedgerRow, ...]] = {}
+    for row in sorted(ledger, key=lambda row: row.id):
+        for key in (row.submission_even, row.submission_odd):
+            if key:
+                found[key] = (*found.get(key, ()), row)
+    return found
+
+
+def course(ask: Ask, submission: Submission | None, siblings: Siblings) -> Course:
+    """What a lead of this submission does, by what became of the others.
+
+    A sibling in the ledger holds the keys for ever: the lead follows its present owner if that is a person, waits at
+    most `wait_s` while it has none, and after that, or if it is gone, goes its own way without keys.
+    """
+    if submission is None:
+        return Lone(keys_free=True)
+    keys = (submission.even, submission.odd)
+    rows = [row for key in keys for row in siblings.rows.get(key, ()) if row.lead_id != ask.lead_id]
+    if rows:
+        return _after_rows(ask, rows, siblings)
+    firsts = [decision for key in keys if (decision := siblings.decided.get(key)) is not None]
+    return _after_decision(ask, firsts[0], siblings) if firsts else Lone(keys_free=True)
+
+
+def _after_rows(ask: Ask, rows: list[LedgerRow], siblings: Siblings) -> Course:
+    living = [(row.lead_id, row.lead_owner_id) for row in rows if row.lead_id and row.lead_owner_id]
+    for lead_id, owner_id in living:
+        if _is_person(owner_id, siblings):
+            return Trail(lead_id, owner_id)
+    if not living:
+        return Lone(keys_free=False, note="An earlier lead of the same submission is gone.")
+    return _wait_or_go(ask, living[0][0], siblings, keys_free=False)
+
+
+def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
+    match first:
+        case Assign(lead=lead, owner_id=owner_id):
+            if _is_person(owner_id, siblings):
+                return Trail(lead.id, owner_id)
+            return _wait_or_go(ask, lead.id, siblings, keys_free=False)
+        case Hold(lead=lead):
+            return _wait_or_go(ask, lead.id, siblings, keys_free=True)
+        case _:
+            return Lone(keys_free=True)
+
+
+def _wait_or_go(ask: Ask, first_lead_id: str, siblings: Siblings, *, keys_free: bool) -> Course:
+    if ask.waited_s < siblings.wait_s:
+        return Wait(f"waits for lead {first_lead_id} of the same submission, which has no owner yet")
+    return Lone(keys_free, f"Lead {first_lead_id} of the same submission got no owner in {siblings.wait_s:g} s.")
+
+
+def _is_person(owner_id: str, siblings: Siblings) -> bool:
+    return is_user(owner_id) and owner_id not in siblings.not_persons
