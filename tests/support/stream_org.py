@@ -49,6 +49,7 @@ class StreamOrg:
 
     def __post_init__(self) -> None:
         self.sessions = Sessions("00D000000000001AAA", self.dice, lambda user_id: user_id not in self.inactive)
+        change_log(self)
 
     @property
     def log(self) -> ChangeLog:

@@ -9,7 +9,7 @@ import pytest
 from org_simulator import event_groups
 from org_simulator.changes import CREATE, DELETE, UNDELETE, UPDATE
 from org_simulator.event_bodies import OVERFLOW_ID, event_name
-from org_simulator.events import ALL_CHANGES, ALL_RETAINED, NEW_ONLY, ChangeLog, UnknownReplayId, change_log, schema_id
+from org_simulator.events import ALL_CHANGES, ALL_RETAINED, NEW_ONLY, ChangeLog, UnknownReplayId, schema_id
 from org_simulator.switches import Switches
 from support.stream_org import ADMIN, INTEGRATION, LEAD, REQUESTED, START, StreamOrg
 
@@ -18,9 +18,7 @@ L1, L2, L3 = (f"00Q00000000000{n}AAA" for n in range(1, 4))
 
 @pytest.fixture
 def org():
-    made = StreamOrg()
-    change_log(made)
-    return made
+    return StreamOrg()
 
 
 def payloads(org):
@@ -92,7 +90,6 @@ class TestBodies:
     def test_changed_fields_can_be_absent(self):
         """Under the pessimistic switches the header has no changedFields."""
         org = StreamOrg(switches=Switches.pessimistic())
-        change_log(org)
         org.commit(org.change(L1, UPDATE, before={"Phone": "1"}, after={"Phone": "2"}))
         org.log.gap("Lead", [L1])
         assert all("changedFields" not in head for head in heads(org))
@@ -144,7 +141,6 @@ class TestMerging:
     def test_merging_can_be_switched_off(self):
         """With the switch off every record has its own event."""
         org = StreamOrg(switches=Switches(merged_events=False))
-        change_log(org)
         org.commit(org.change(L1, Phone="1"), org.change(L2, Phone="1"))
         assert [head["recordIds"] for head in heads(org)] == [[L1], [L2]]
 

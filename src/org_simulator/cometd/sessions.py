@@ -101,6 +101,10 @@ class Sessions:
         """How many clients have a poll waiting here right now."""
         return sum(session.gives_up_at is None for session in self._all.values())
 
+    def subscribers(self, channel: str) -> int:
+        """How many live clients are subscribed to the channel."""
+        return sum(channel in session.cursors and self.alive(session) for session in self._all.values())
+
     def __len__(self) -> int:
         return len(self._all)
 
