@@ -60,6 +60,19 @@ def test_a_formula_is_readable_by_every_org(rule: str):
         assert formula.startswith("AND(\n    NOT(ISNEW()),")
 
 
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        (names.ValidationRules.OWNER_MOVED, names.LeadFields.EXPECTED_OWNER),
+        (names.ValidationRules.TURN_MOVED, names.GroupFields.EXPECTED_TURN),
+    ],
+)
+def test_a_blank_expectation_is_refused_by_name(rule: str, expected: str):
+    """No rule rests on how an org compares a blank text: blank is asked for before the comparison."""
+    formula = RULES[rule].text("errorConditionFormula") or ""
+    assert f"ISBLANK({expected})," in formula
+
+
 LEAD = names.LeadFields
 SEEN = {"OwnerId": QUEUE, LEAD.ROUND: None, LEAD.EXPECTED_OWNER: QUEUE, LEAD.STAMP: None}
 GIVEN = {"OwnerId": MINE, LEAD.ROUND: 1, LEAD.EXPECTED_OWNER: QUEUE, LEAD.STAMP: "a.b.create"}
