@@ -87,13 +87,14 @@ def no_such_column(field: str, sobject: str) -> Failure:
     return Failure("INVALID_FIELD", f"No such column '{field}' on sobject of type {sobject}")
 
 
-def read_only(field: str) -> Failure:
-    """The field is not the caller's to write."""
+def read_only(fields: Iterable[str]) -> Failure:
+    """These fields are not the caller's to write."""
+    names = tuple(fields)
     text = (
-        f"Unable to create/update fields: {field}. Please check the security settings of this field and verify "
-        "that it is read/write for your profile or permission set."
+        f"Unable to create/update fields: {', '.join(names)}. Please check the security settings of this field and "
+        "verify that it is read/write for your profile or permission set."
     )
-    return Failure("INVALID_FIELD_FOR_INSERT_UPDATE", text, fields=(field,))
+    return Failure("INVALID_FIELD_FOR_INSERT_UPDATE", text, fields=names)
 
 
 def required_missing(fields: Iterable[str]) -> Failure:
@@ -139,6 +140,16 @@ def inactive_owner(user_id: str, sobject: str) -> Failure:
     """The new owner is a deactivated user."""
     text = f"operation performed with inactive user [{to15(user_id)}] as owner of {sobject.lower()}"
     return Failure("INACTIVE_OWNER_OR_USER", text, fields=("OwnerId",))
+
+
+def queue_refused() -> Failure:
+    """The queue may not own records of this kind."""
+    return Failure("INVALID_OPERATION", "Queue not associated with this SObject type", fields=("OwnerId",))
+
+
+def invalid_email(label: str, field: str, value: str) -> Failure:
+    """A text that is no e-mail address."""
+    return Failure("INVALID_EMAIL_ADDRESS", f"{label}: invalid email address: {value}", fields=(field,))
 
 
 def converted_lead() -> Failure:

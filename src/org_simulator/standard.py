@@ -1,8 +1,3 @@
-"""Salesforce's own objects, as far as routing and its checks ask for them. One line per field:
-
-Name type[(length or precision.scale)] [required] [readonly] [unique] [restricted] [->Target] [="default"]
-"""
-
 from __future__ import annotations
 
 import re

@@ -1,0 +1,92 @@
+"""What an org holds before anyone has worked in it: users, permission sets, queues, hours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from org_simulator.ids import make_id
+from org_simulator.standard import CONVERTED_STATUS, LEAD_STATUSES
+from org_simulator.store import FIRST_ID_MIN
+
+if TYPE_CHECKING:
+    from org_simulator.org import Org
+    from org_simulator.transaction import Transaction
+
+DEFAULT_QUEUE = "Default_Assigned"
+"""Where the org's own assignment rule sends web leads."""
+
+INTEGRATION_SET = "Lead_Router_Integration"
+ADMIN_USERNAME = "admin@simulated.example"
+INTEGRATION_USERNAME = "lead.router@simulated.example"
+PROFILES = ("System Administrator", "Standard User", "Minimum Access - API Only Integrations")
+
+
+def found(org: Org) -> tuple[str, str]:
+    """Fill a new org; answers the ids of administrator and integration user."""
+    admin_id = make_id("005", org.dice.randrange(1, FIRST_ID_MIN))
+    with org.system_transaction(admin_id) as tx:
+        profiles = {name: tx.insert("Profile", {"Name": name}) for name in PROFILES}
+        tx.insert(
+            "User",
+            {
+                "Id": admin_id,
+                "Username": ADMIN_USERNAME,
+                "FirstName": "Ada",
+                "LastName": "Admin",
+                "Email": ADMIN_USERNAME,
+                "ProfileId": profiles[PROFILES[0]],
+            },
+        )
+        integration_id = tx.insert(
+            "User",
+            {
+                "Username": INTEGRATION_USERNAME,
+                "LastName": "Lead Router",
+                "Email": INTEGRATION_USERNAME,
+                "ProfileId": profiles[PROFILES[2]],
+            },
+        )
+        _organization(org, tx)
+        _permissions(org, tx, integration_id)
+        _queues(org, tx)
+    return admin_id, integration_id
+
+
+def _organization(org: Org, tx: Transaction) -> None:
+    tx.insert(
+        "Organization",
+        {
+            "Id": org.org_id,
+            "Name": "Simulated Org",
+            "OrganizationType": "Developer Edition",
+            "InstanceName": "SIM1",
+            "IsSandbox": True,
+        },
+    )
+    tx.insert("BusinessHours", {"Name": "Default", "IsDefault": True, "TimeZoneSidKey": "America/Los_Angeles"})
+    for place, status in enumerate(LEAD_STATUSES, start=1):
+        fields = {"MasterLabel": status, "ApiName": status, "SortOrder": place}
+        tx.insert("LeadStatus", {**fields, "IsDefault": place == 1, "IsConverted": status == CONVERTED_STATUS})
+
+
+def _permissions(org: Org, tx: Transaction, integration_id: str) -> None:
+    custom = {
+        name: tx.insert("CustomPermission", {"DeveloperName": name, "MasterLabel": label})
+        for name, label in org.schema.custom_permissions.items()
+    }
+    for permission_set in org.schema.permission_sets.values():
+        set_id = tx.insert("PermissionSet", {"Name": permission_set.name, "Label": permission_set.label})
+        for name in sorted(permission_set.custom_permissions & custom.keys()):
+            access = {"ParentId": set_id, "SetupEntityId": custom[name], "SetupEntityType": "CustomPermission"}
+            tx.insert("SetupEntityAccess", access)
+        if permission_set.name == INTEGRATION_SET:
+            tx.insert("PermissionSetAssignment", {"AssigneeId": integration_id, "PermissionSetId": set_id})
+
+
+def _queues(org: Org, tx: Transaction) -> None:
+    queues = {name: (queue.name, queue.sobjects) for name, queue in org.schema.queues.items()}
+    queues.setdefault(DEFAULT_QUEUE, ("Default Assigned", ("Lead",)))
+    for developer_name, (name, sobjects) in queues.items():
+        queue_id = tx.insert("Group", {"Name": name, "DeveloperName": developer_name, "Type": "Queue"})
+        for sobject in sobjects:
+            tx.insert("QueueSobject", {"QueueId": queue_id, "SobjectType": sobject})
