@@ -1,0 +1,46 @@
+"""From an address to a store that is ready: the engine it names, its schema brought up to date."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lead_router.errors import Misconfigured
+from lead_router.jobs.engine import SETTING, Engine
+from lead_router.jobs.migrations import migrate
+from lead_router.jobs.postgres import PostgresEngine
+from lead_router.jobs.sqlite import SqliteEngine
+from lead_router.jobs.store import ATTEMPTS_MAX, SqlJobStore
+
+_SQLITE = "sqlite:///"
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+def open_store(
+    url: str, *, org_id: str, clock: Callable[[], float] | None = None, max_attempts: int = ATTEMPTS_MAX
+) -> SqlJobStore:
+    """Open the job store of one org at `sqlite:///file.db`, `sqlite:////absolute/file.db` or `postgresql://…`.
+
+    The schema is made or brought up to date first. `clock` answers seconds since 1970 and stands in for the host's
+    clock on SQLite; PostgreSQL has its own. Misconfigured names the setting and the remedy; StoreUnavailable:
+    PostgreSQL did not answer, try again. No text holds the address's password.
+    """
+    engine = _engine(url, clock or time.time)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return SqlJobStore(engine, org_id=org_id, max_attempts=max_attempts)
+
+
+def _engine(url: str, clock: Callable[[], float]) -> Engine:
+    if url.startswith(_POSTGRES):
+        return PostgresEngine(url)
+    path = url.removeprefix(_SQLITE)
+    if not url.startswith(_SQLITE) or path in {"", ":memory:"}:
+        raise Misconfigured(
+            f"{SETTING} must be sqlite:///file.db, sqlite:////folder/file.db or postgresql://user:password@host/database."
+        )
+    return SqliteEngine(Path(path), clock=clock)

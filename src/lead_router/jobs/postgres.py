@@ -1,0 +1,167 @@
+"""The shared engine: PostgreSQL, for several routers at a time.
+
+Nothing is kept in the session between two transactions, so that a pool in transaction mode may stand in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, NoReturn
+
+import psycopg
+from psycopg import errors as pg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import DictRow, dict_row
+
+from lead_router.errors import Misconfigured, StoreUnavailable
+from lead_router.jobs.dialect import POSTGRES, translate
+from lead_router.jobs.engine import SETTING, Row, Run, Step, T
+
+TRIES: Final = 5
+"""How often a transaction is begun again after the database broke it off in favour of another one."""
+
+CONNECTION: Final = {
+    "application_name": "lead-router",
+    "connect_timeout": 5,  # seconds
+    "keepalives_idle": 10,  # seconds; a vanished server is noticed within half a minute
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,  # milliseconds
+}
+"""What applies where the address does not say otherwise."""
+
+# Waiting is bounded, and a database that confirms before it has written is told not to.
+_LIMITS: Final = """
+    SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '60s', true),
+           set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
+"""
+_MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(727561032)"
+_ONE_WORKING: Final = "routing_job_one_working"
+
+
+class PostgresEngine:
+    """See Engine."""
+
+    dialect = POSTGRES
+
+    def __init__(self, url: str) -> None:
+        try:
+            self._address: dict[str, Any] = {**CONNECTION, **conninfo_to_dict(url)}
+        except psycopg.ProgrammingError:
+            # The fault's own text may quote the password.
+            raise Misconfigured(
+                f"{SETTING} is not a PostgreSQL address: write postgresql://user:password@host:5432/database, "
+                "with %-escapes for signs that have a meaning in addresses."
+            ) from None
+        self._connection: psycopg.Connection[DictRow] | None = self._connect()
+
+    def write(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """All steps travel together, so that a transaction costs one round trip."""
+        return self._guarded(lambda connection: _pipelined(connection, steps))
+
+    def read(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """As write."""
+        return self.write(steps)
+
+    def exclusively(self, body: Callable[[Run], T]) -> T:
+        """The lock ends with the transaction, whoever dies in between."""
+
+        def locked(connection: psycopg.Connection[DictRow]) -> T:
+            with connection.transaction():
+                connection.execute(_MIGRATION_LOCK)
+                return body(lambda sql, values: _fetched(_executed(connection, sql, values)))
+
+        return self._guarded(locked)
+
+    def close(self) -> None:
+        """May be called again; the next call of another verb connects anew."""
+        if self._connection is not None:
+            with suppress(psycopg.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _guarded(self, transaction: Callable[[psycopg.Connection[DictRow]], T]) -> T:
+        for left in reversed(range(TRIES)):
+            connection = self._connection = self._connection or self._connect()
+            try:
+                return transaction(connection)
+            except psycopg.Error as fault:
+                if _broken_off(fault) and left:
+                    continue
+                self.close()
+                self._refuse(fault)
+        raise AssertionError
+
+    def _connect(self) -> psycopg.Connection[DictRow]:
+        try:
+            # Never prepared: plans are made for the values at hand, and no statement outlives its transaction.
+            connection = psycopg.connect(
+                make_conninfo(**self._address), autocommit=True, prepare_threshold=None, row_factory=dict_row
+            )
+        except psycopg.Error as fault:
+            self._refuse(fault)
+        connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        return connection
+
+    def _refuse(self, fault: psycopg.Error) -> NoReturn:
+        """Name the remedy. A fault's own text is told only where it speaks of the connection, without the password."""
+        where = f"The job database {self._place()} ({SETTING})"
+        text = self._without_password(str(fault).strip().splitlines()[0]) if str(fault).strip() else ""
+        match fault:
+            case pg.InsufficientPrivilege():
+                raise Misconfigured(
+                    f"{where} refuses this user: grant CREATE on the schema and all rights on its tables."
+                ) from None
+            case pg.ReadOnlySqlTransaction():
+                raise StoreUnavailable(f"{where} is read-only: name the primary server.") from None
+            case psycopg.OperationalError() if _hopeless(fault, text):
+                raise Misconfigured(f"{where} refuses the connection, check user, password and name: {text}") from None
+            case psycopg.OperationalError() | psycopg.InterfaceError():
+                raise StoreUnavailable(f"{where} did not answer, check that it runs: {text}") from None
+            case _:
+                raise StoreUnavailable(
+                    f"{where} refused a statement: {type(fault).__name__}, {fault.sqlstate}."
+                ) from None
+
+    def _place(self) -> str:
+        host = self._address.get("host") or self._address.get("hostaddr") or "local socket"
+        return f"{self._address.get('dbname', '')} at {host}:{self._address.get('port', 5432)}"
+
+    def _without_password(self, text: str) -> str:
+        password = self._address.get("password")
+        return text.replace(str(password), "***") if password else text
+
+
+def _pipelined(connection: psycopg.Connection[DictRow], steps: Sequence[Step]) -> list[list[Row]]:
+    with connection.pipeline(), connection.transaction():
+        connection.execute(_LIMITS)
+        cursors = [_executed(connection, sql, values) for sql, values in steps]
+    return [_fetched(cursor) for cursor in cursors]
+
+
+def _executed(connection: psycopg.Connection[DictRow], sql: str, values: Mapping[str, Any]) -> psycopg.Cursor[DictRow]:
+    return connection.execute(translate(sql, POSTGRES), values)
+
+
+def _fetched(cursor: psycopg.Cursor[DictRow]) -> list[Row]:
+    return list(cursor) if cursor.description else []
+
+
+def _broken_off(fault: psycopg.Error) -> bool:
+    """Another transaction went first: this one left no trace, and sees the other's work when begun again."""
+    match fault:
+        case pg.DeadlockDetected() | pg.SerializationFailure():
+            return True
+        case pg.UniqueViolation():
+            return fault.diag.constraint_name == _ONE_WORKING
+        case _:
+            return False
+
+
+def _hopeless(fault: psycopg.OperationalError, text: str) -> bool:
+    """Whether a refused connection stays refused until a person acts; libpq tells these by their text alone."""
+    return isinstance(fault, pg.InvalidPassword | pg.InvalidCatalogName | pg.InvalidAuthorizationSpecification) or any(
+        words in text
+        for words in ("authentication failed", "does not exist", "no pg_hba.conf entry", "no password supplied")
+    )

@@ -1,0 +1,176 @@
+"""The embedded engine: one SQLite file, in WAL mode, synced to disk before a transaction counts as done.
+
+One host's clock is the database's time. Should it jump, jobs wait or leases end that much sooner or later; claim tokens
+still keep two attempts apart.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NoReturn
+from urllib.parse import quote
+
+from lead_router.errors import Misconfigured, StoreUnavailable
+from lead_router.jobs.dialect import SQLITE, translate
+from lead_router.jobs.engine import SETTING, Row, Run, Step, T
+
+BUSY_WAIT_S: Final = 30.0
+"""How long a transaction waits for its turn to write."""
+
+MIGRATION_WAIT_S: Final = 600.0
+"""How long a starting router waits for another one that is changing the schema."""
+
+OLDEST_SQLITE: Final = (3, 35, 0)
+"""The first release with RETURNING."""
+
+
+class SqliteEngine:
+    """See Engine. `clock` answers seconds since 1970."""
+
+    dialect = SQLITE
+
+    def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise Misconfigured(
+                f"SQLite {sqlite3.sqlite_version} is too old, 3.35 is needed: "
+                f"use a newer Python, or name a PostgreSQL database in {SETTING}."
+            )
+        self._path = path.absolute()
+        self._clock = clock
+        _create(self._path)
+        self._connection: sqlite3.Connection | None = self._connect()
+
+    def write(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """Immediate: taking the write lock later, in mid-transaction, fails at once instead of waiting."""
+        return self._transaction("BEGIN IMMEDIATE", lambda run: [run(sql, values) for sql, values in steps])
+
+    def read(self, steps: Sequence[Step]) -> list[list[Row]]:
+        """One snapshot for all steps, beside any writer."""
+        return self._transaction("BEGIN", lambda run: [run(sql, values) for sql, values in steps])
+
+    def exclusively(self, body: Callable[[Run], T]) -> T:
+        """The write lock is the file's only one."""
+        self._wait_for(MIGRATION_WAIT_S)
+        try:
+            return self._transaction("BEGIN IMMEDIATE", body)
+        finally:
+            self._wait_for(BUSY_WAIT_S)
+
+    def close(self) -> None:
+        """May be called again; the next call of another verb opens the file anew."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+    def _transaction(self, begin: str, body: Callable[[Run], T]) -> T:
+        connection = self._connection = self._connection or self._connect()
+        try:
+            connection.execute(begin)
+            answer = body(self._runner(connection))
+            connection.execute("COMMIT")
+        except sqlite3.Error as fault:
+            self.close()  # rolls back
+            self._refuse(fault)
+        except BaseException:
+            connection.rollback()
+            raise
+        return answer
+
+    def _runner(self, connection: sqlite3.Connection) -> Run:
+        now = int(self._clock() * 1000)  # read with the lock in hand: waiting for it took time
+
+        def run(sql: str, values: Mapping[str, Any]) -> list[Row]:
+            cursor = connection.execute(translate(sql, SQLITE), {"now": now, **values})
+            names = [column[0] for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
+
+        return run
+
+    def _connect(self) -> sqlite3.Connection:
+        """Settings belong to a connection, not to the file: each new one gets them all."""
+        try:
+            # mode=rw: a file that vanished must not come back empty. A store may be opened in one thread for another.
+            address = f"file:{quote(str(self._path))}?mode=rw"
+            connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+        except sqlite3.Error as fault:
+            self._refuse(fault)
+        try:
+            connection.execute(f"PRAGMA busy_timeout = {int(BUSY_WAIT_S * 1000)}")
+            _write_ahead(connection)
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except sqlite3.Error as fault:
+            connection.close()
+            self._refuse(fault)
+        return connection
+
+    def _wait_for(self, seconds: float) -> None:
+        if self._connection is not None:
+            self._connection.execute(f"PRAGMA busy_timeout = {int(seconds * 1000)}")
+
+    def _refuse(self, fault: sqlite3.Error) -> NoReturn:
+        """Name the remedy; SQLite's texts for these faults name tables and files, never values."""
+        code = getattr(fault, "sqlite_errorcode", 0)
+        match code & 0xFF:
+            case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+                raise Misconfigured(
+                    f"{self._path} is not a readable SQLite database ({fault}): "
+                    f"name another file in {SETTING}, or restore this one from a copy."
+                ) from fault
+            case sqlite3.SQLITE_READONLY if code == sqlite3.SQLITE_READONLY_DBMOVED:
+                raise StoreUnavailable(
+                    f"The job database {self._path} ({SETTING}) was moved away: bring it back."
+                ) from fault
+            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+                raise Misconfigured(_not_writable(self._path)) from fault
+            case sqlite3.SQLITE_CANTOPEN if not os.access(self._path.parent, os.W_OK | os.X_OK):
+                raise Misconfigured(_not_writable(self._path)) from fault
+            case _:
+                raise StoreUnavailable(f"The job database {self._path} ({SETTING}) did not answer: {fault}.") from fault
+
+
+def _create(path: Path) -> None:
+    """An empty file that only its owner can read, before SQLite makes one that others can."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except FileNotFoundError:
+        raise Misconfigured(
+            f"The folder {path.parent} of the job database does not exist: create it, or change {SETTING} "
+            "(sqlite:///file.db is beside the program's working folder, sqlite:////folder/file.db starts at the root)."
+        ) from None
+    except OSError as fault:
+        if isinstance(fault, IsADirectoryError):
+            raise Misconfigured(f"{path} is a folder: name a file in {SETTING}.") from None
+        raise Misconfigured(f"{_not_writable(path)} ({fault.strerror})") from None
+
+
+def _not_writable(path: Path) -> str:
+    return (
+        f"The job database {path} cannot be written by this user: "
+        f"give the user write access to the file and its folder, or change {SETTING}."
+    )
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn WAL mode on; SQLite does not wait by itself while another process does the same."""
+    deadline = time.monotonic() + BUSY_WAIT_S
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            break
+    if mode != "wal":
+        raise Misconfigured(
+            f"SQLite cannot keep a write-ahead log beside the job database (it chose {mode!r}): "
+            f"name a file on a local disk in {SETTING}, or a PostgreSQL database."
+        )

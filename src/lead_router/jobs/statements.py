@@ -1,0 +1,181 @@
+"""Every statement of the store, in the SQL that SQLite and PostgreSQL share; braces name what they do not (`dialect`).
+
+Statuses are literals, so that the partial indexes are used.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+RECORD_POSITION: Final = """
+    INSERT INTO stream_position (org_id, channel, replay_id, recorded_at)
+    VALUES (:org_id, :channel, :replay_id, {now})
+    ON CONFLICT (org_id, channel) DO UPDATE SET replay_id = excluded.replay_id, recorded_at = excluded.recorded_at
+"""
+
+RECORD_JOBS: Final = """
+    INSERT INTO routing_job (org_id, idempotency_key, submission_key, lead_id, ordering_key, payload,
+                             status, attempts, max_attempts, next_run_at, created_at)
+    SELECT :org_id, r.value ->> 'idempotency_key', r.value ->> 'submission_key', r.value ->> 'lead_id',
+           r.value ->> 'ordering_key', r.value ->> 'payload', 'queued', 0, :max_attempts, {now}, {now}
+    FROM {rows}
+    WHERE true -- tells SQLite that ON belongs to the insert
+    ORDER BY r.key
+    ON CONFLICT (org_id, idempotency_key) DO NOTHING
+    RETURNING id
+"""
+
+RECORD_UNREADABLE: Final = """
+    INSERT INTO quarantine (org_id, channel, digest, body, reason, deliveries, first_at, last_at)
+    VALUES (:org_id, :channel, :digest, :body, :reason, 1, {now}, {now})
+    ON CONFLICT (org_id, channel, digest)
+    DO UPDATE SET deliveries = quarantine.deliveries + 1, last_at = excluded.last_at
+"""
+
+REQUEST_SWEEP: Final = """
+    INSERT INTO sweep (org_id, requested) VALUES (:org_id, :reason)
+    ON CONFLICT (org_id) DO UPDATE SET requested = COALESCE(sweep.requested, excluded.requested)
+"""
+
+TAKE_SWEEP: Final = """
+    INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
+    ON CONFLICT (org_id) DO UPDATE
+    SET begun_for = COALESCE(sweep.requested, :regular), requested = NULL, begun_at = {now}
+    WHERE sweep.requested IS NOT NULL OR sweep.begun_at IS NULL OR sweep.begun_at <= {now} - :every_ms
+    RETURNING begun_for
+"""
+
+POSITION: Final = "SELECT replay_id FROM stream_position WHERE org_id = :org_id AND channel = :channel"
+
+BURY_CRASHED: Final = """
+    UPDATE routing_job
+    SET status = 'dead', completed_at = {now},
+        claim_token = NULL, locked_by = NULL, locked_at = NULL, lease_until = NULL,
+        last_error = 'crashed: ' || locked_by || ' took the last attempt and did not end it'
+                     || COALESCE('; before that: ' || last_error, '')
+    WHERE id IN (
+        SELECT j.id FROM routing_job AS j
+        WHERE j.org_id = :org_id AND j.status = 'working' AND j.lease_until <= {now} AND j.attempts >= j.max_attempts
+        {skip_locked}
+    )
+"""
+
+# The head of an ordering key is its working job, or else its earliest. Scalar subqueries, because a join would be
+# planned from statistics, which are never right for a queue.
+CLAIM: Final = """
+    UPDATE routing_job
+    SET status = 'working', attempts = attempts + 1, locked_by = :worker, locked_at = {now},
+        lease_until = {now} + :lease_ms, claim_token = CAST(:token AS TEXT) || '-' || CAST(id AS TEXT)
+    WHERE id IN (
+        SELECT j.id FROM routing_job AS j
+        WHERE j.org_id = :org_id AND j.status IN ('queued', 'working') AND j.next_run_at <= {now}
+          AND (j.status = 'queued' OR j.lease_until <= {now}) AND j.attempts < j.max_attempts
+          AND j.id = COALESCE(
+              (SELECT o.id FROM routing_job AS o
+                WHERE o.org_id = j.org_id AND o.ordering_key = j.ordering_key AND o.status = 'working' LIMIT 1),
+              (SELECT min(o.id) FROM routing_job AS o
+                WHERE o.org_id = j.org_id AND o.ordering_key = j.ordering_key AND o.status IN ('queued', 'working'))
+          )
+        ORDER BY j.next_run_at, j.attempts, j.id
+        LIMIT :limit
+        {skip_locked}
+    )
+    RETURNING id, idempotency_key, lead_id, ordering_key, payload, submission_key, attempts, max_attempts, claim_token,
+              created_at, next_run_at, {now} - created_at AS age_ms
+"""
+
+# No two claims share a token, in whatever org: the org as a condition would lead SQLite to scan by it.
+RENEW: Final = """
+    UPDATE routing_job SET lease_until = {now} + :lease_ms
+    FROM {rows}
+    WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'
+      AND routing_job.status = 'working'
+    RETURNING routing_job.id
+"""
+
+# A retry without attempts left becomes dead here, whatever the worker thought: it could never be claimed again.
+END: Final = """
+    UPDATE routing_job
+    SET status = CASE WHEN r.value ->> 'verb' = 'done' THEN 'done'
+                      WHEN r.value ->> 'verb' = 'bury' THEN 'dead'
+                      WHEN r.value ->> 'verb' = 'retry' AND attempts >= max_attempts THEN 'dead'
+                      ELSE 'queued' END,
+        completed_at = CASE WHEN r.value ->> 'verb' IN ('done', 'bury') THEN {now}
+                            WHEN r.value ->> 'verb' = 'retry' AND attempts >= max_attempts THEN {now} END,
+        attempts = CASE WHEN r.value ->> 'verb' = 'release' THEN attempts - 1 ELSE attempts END,
+        next_run_at = CASE WHEN r.value ->> 'verb' IN ('retry', 'release')
+                           THEN {now} + CAST(r.value ->> 'delay_ms' AS BIGINT) ELSE next_run_at END,
+        last_error = COALESCE(r.value ->> 'error', last_error),
+        outcome = r.value ->> 'outcome',
+        claim_token = NULL, locked_by = NULL, locked_at = NULL, lease_until = NULL
+    FROM {rows}
+    WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'
+      AND routing_job.status = 'working'
+    RETURNING routing_job.id
+"""
+
+OPEN_LEADS: Final = """
+    SELECT DISTINCT lead_id FROM routing_job
+    WHERE org_id = :org_id AND status IN ('queued', 'working', 'dead')
+      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
+"""
+
+REVIVE: Final = """
+    UPDATE routing_job SET status = 'queued', attempts = 0, next_run_at = {now}, completed_at = NULL
+    WHERE id = :id AND org_id = :org_id AND status = 'dead'
+    RETURNING id
+"""
+
+DISCARD: Final = """
+    UPDATE routing_job SET status = 'done', outcome = :outcome, completed_at = {now}
+    WHERE id = :id AND org_id = :org_id AND status = 'dead'
+    RETURNING id
+"""
+
+FORGET: Final = """
+    DELETE FROM routing_job WHERE id IN (
+        SELECT j.id FROM routing_job AS j
+        WHERE j.org_id = :org_id AND j.status = 'done' AND j.completed_at < {now} - :older_ms
+        ORDER BY j.completed_at
+        LIMIT :limit
+        {skip_locked}
+    )
+    RETURNING id
+"""
+
+_JOB: Final = """
+    SELECT id, status, lead_id, idempotency_key, attempts, max_attempts, next_run_at, locked_by, lease_until,
+           last_error, outcome, created_at, completed_at, payload
+    FROM routing_job WHERE org_id = :org_id
+"""
+
+JOB: Final = _JOB + " AND id = :id"
+
+JOBS: Final = {
+    None: _JOB + " ORDER BY id DESC LIMIT :limit",
+    "queued": _JOB + " AND status = 'queued' ORDER BY id DESC LIMIT :limit",
+    "working": _JOB + " AND status = 'working' ORDER BY id DESC LIMIT :limit",
+    "done": _JOB + " AND status = 'done' ORDER BY id DESC LIMIT :limit",
+    "dead": _JOB + " AND status = 'dead' ORDER BY id DESC LIMIT :limit",
+}
+
+# One count per status, so that each reads its own partial index.
+COUNTS: Final = """
+    SELECT
+      (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'queued') AS queued,
+      (SELECT count(*) FROM routing_job
+        WHERE org_id = :org_id AND status = 'queued' AND next_run_at <= {now}) AS due,
+      (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'working') AS working,
+      (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'done') AS done,
+      (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'dead') AS dead,
+      (SELECT {now} - min(created_at) FROM routing_job
+        WHERE org_id = :org_id AND status IN ('queued', 'working')) AS oldest_open_age_ms,
+      (SELECT count(*) FROM quarantine WHERE org_id = :org_id) AS quarantined,
+      (SELECT {now} - begun_at FROM sweep WHERE org_id = :org_id) AS last_sweep_age_ms,
+      (SELECT requested FROM sweep WHERE org_id = :org_id) AS sweep_requested
+"""
+
+STREAMS: Final = """
+    SELECT channel, replay_id, {now} - recorded_at AS age_ms
+    FROM stream_position WHERE org_id = :org_id ORDER BY channel
+"""

@@ -1,0 +1,211 @@
+"""The durable queue of one org: one statement per verb, two where a sentence says why, over either engine.
+
+record ──▶ queued ──claim──▶ working ──end──▶ done
+             ▲                 │  │
+             └─ retry, release ┘  ├─ bury, retry without attempts left ──▶ dead ── discard ──▶ done
+             ▲   lease expired    └─ lease expired, no attempts left ────▶ dead
+             └─────────────────────────────── revive ──────────────────────┘
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from lead_router.jobs import statements as sql
+from lead_router.jobs import views
+from lead_router.jobs.engine import Engine, Row, Step
+from lead_router.ports import (
+    Bury,
+    Done,
+    Ending,
+    Job,
+    JobView,
+    NewJob,
+    Position,
+    QueueView,
+    Recorded,
+    Release,
+    Retry,
+    Unreadable,
+)
+
+CLAIM_MAX: Final = 200
+"""Jobs per claim: as many leads as one commit takes."""
+
+ATTEMPTS_MAX: Final = 12
+"""Attempts that a job is given when it is recorded."""
+
+TEXT_MAX: Final = 4_000
+"""Characters kept of an error, outcome or reason."""
+
+
+class SqlJobStore:
+    """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
+
+    def __init__(self, engine: Engine, *, org_id: str, max_attempts: int = ATTEMPTS_MAX) -> None:
+        self._engine = engine
+        self._org_id = org_id
+        self._max_attempts = max_attempts
+
+    def record(
+        self,
+        jobs: Sequence[NewJob],
+        *,
+        position: Position | None = None,
+        unreadable: Sequence[Unreadable] = (),
+        sweep: str | None = None,
+    ) -> Recorded:
+        """One statement per table, in one transaction: neither an event without its job nor a job without its position.
+
+        The position comes first: its row puts the routers of one channel in line before they meet over the same jobs.
+        """
+        steps: list[Step] = []
+        if position is not None:
+            steps.append(self._step(sql.RECORD_POSITION, channel=position.channel, replay_id=position.replay_id))
+        steps += [self._quarantined(event) for event in unreadable]
+        if sweep is not None:
+            steps.append(self._step(sql.REQUEST_SWEEP, reason=_text(sweep)))
+        steps.append(self._step(sql.RECORD_JOBS, rows=_rows(map(_new, jobs)), max_attempts=self._max_attempts))
+        created = len(self._engine.write(steps)[-1])
+        return Recorded(created=created, known=len(jobs) - created)
+
+    def position(self, channel: str) -> Position | None:
+        """The position last recorded for a channel, byte for byte."""
+        rows = self._read(sql.POSITION, channel=channel)
+        return Position(channel, bytes(rows[0]["replay_id"])) if rows else None
+
+    def claim(self, worker: str, *, limit: int, lease_s: float) -> list[Job]:
+        """Two statements in one transaction: jobs that crashed for good hold back their key until they are buried."""
+        if limit < 1:
+            return []
+        values = {"worker": worker, "lease_ms": _ms(lease_s), "limit": min(limit, CLAIM_MAX), "token": uuid.uuid4().hex}
+        rows = self._engine.write([self._step(sql.BURY_CRASHED), self._step(sql.CLAIM, **values)])[1]
+        return [
+            views.job(row) for row in sorted(rows, key=lambda row: (row["next_run_at"], row["attempts"], row["id"]))
+        ]
+
+    def renew(self, jobs: Sequence[Job], *, lease_s: float) -> frozenset[int]:
+        """A lease that ran out is renewed all the same while nobody else has claimed the job."""
+        held = _rows({"id": job.id, "token": job.claim_token} for job in sorted(jobs, key=_id))
+        return self._ids(self._write(sql.RENEW, rows=held, lease_ms=_ms(lease_s))) if jobs else frozenset()
+
+    def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
+        """A Retry of a job without attempts left buries it."""
+        rows = _rows(_ending(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
+        return self._ids(self._write(sql.END, rows=rows)) if endings else frozenset()
+
+    def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:
+        """Those of the leads that have a queued, working or dead job."""
+        rows = self._read(sql.OPEN_LEADS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
+        return frozenset(row["lead_id"] for row in rows)
+
+    def request_sweep(self, reason: str) -> None:
+        """Ask for a sweep soon; the first reason not yet answered is kept."""
+        self._write(sql.REQUEST_SWEEP, reason=_text(reason))
+
+    def take_sweep(self, *, every_s: float) -> str | None:
+        """The reason if a sweep is due, to one caller only; the first one ever is due at once."""
+        rows = self._write(sql.TAKE_SWEEP, first="first start", regular="interval", every_ms=_ms(every_s))
+        return rows[0]["begun_for"] if rows else None
+
+    def queue(self) -> QueueView:
+        """Two statements in one snapshot: counts, and the streams' positions."""
+        counts, streams = self._engine.read([self._step(sql.COUNTS), self._step(sql.STREAMS)])
+        return views.queue_view(counts[0], streams)
+
+    def jobs(self, *, status: str | None = None, limit: int = 50) -> list[JobView]:
+        """Newest first."""
+        if status not in sql.JOBS:
+            raise ValueError(f"{status!r} is no status: queued, working, done or dead")
+        return [views.job_view(row) for row in self._read(sql.JOBS[status], limit=limit)]
+
+    def job(self, job_id: int) -> JobView | None:
+        """One job, by the number that `jobs` shows."""
+        rows = self._read(sql.JOB, id=job_id)
+        return views.job_view(rows[0]) if rows else None
+
+    def revive(self, job_id: int) -> bool:
+        """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""
+        return bool(self._write(sql.REVIVE, id=job_id))
+
+    def discard(self, job_id: int, reason: str) -> bool:
+        """A person ends a dead job for good; its last error and attempts stay readable."""
+        return bool(self._write(sql.DISCARD, id=job_id, outcome=_text(f"discarded: {reason}")))
+
+    def forget(self, *, older_than_s: float, limit: int) -> int:
+        """Delete up to `limit` done jobs that ended longer ago, the longest first.
+
+        Forgetting a job forgets its idempotency key: the same event handed in later makes a new job. No lead is routed
+        twice by that, since the ledger and the lead's stamp keep the key too and the new job ends as already routed;
+        it costs two API calls. Older than the stream's retention (72 hours) no event can come again. Open and dead jobs
+        are never forgotten.
+        """
+        return len(self._write(sql.FORGET, older_ms=_ms(older_than_s), limit=limit))
+
+    def close(self) -> None:
+        """Leases stay as they are: claims not ended are taken over when they run out."""
+        self._engine.close()
+
+    def _step(self, statement: str, **values: Any) -> Step:
+        return statement, {"org_id": self._org_id, **values}
+
+    def _write(self, statement: str, **values: Any) -> list[Row]:
+        return self._engine.write([self._step(statement, **values)])[0]
+
+    def _read(self, statement: str, **values: Any) -> list[Row]:
+        return self._engine.read([self._step(statement, **values)])[0]
+
+    def _quarantined(self, event: Unreadable) -> Step:
+        digest = hashlib.sha256(event.body).hexdigest()
+        reason = _text(event.reason)
+        return self._step(sql.RECORD_UNREADABLE, channel=event.channel, digest=digest, body=event.body, reason=reason)
+
+    @staticmethod
+    def _ids(rows: Iterable[Row]) -> frozenset[int]:
+        return frozenset(row["id"] for row in rows)
+
+
+def _id(job: Job) -> int:
+    return job.id
+
+
+def _new(job: NewJob) -> Mapping[str, Any]:
+    return {
+        "idempotency_key": job.idempotency_key,
+        "lead_id": job.lead_id,
+        "ordering_key": job.ordering_key,
+        "payload": json.dumps(dict(job.payload)),
+        "submission_key": job.submission_key,
+    }
+
+
+def _ending(job: Job, ending: Ending) -> Mapping[str, Any]:
+    held = {"id": job.id, "token": job.claim_token}
+    match ending:
+        case Done(outcome):
+            return {**held, "verb": "done", "outcome": _text(outcome)}
+        case Retry(delay_s, error):
+            return {**held, "verb": "retry", "delay_ms": _ms(delay_s), "error": _text(error)}
+        case Release(delay_s, reason):
+            return {**held, "verb": "release", "delay_ms": _ms(delay_s), "error": _text(reason)}
+        case Bury(error):
+            return {**held, "verb": "bury", "error": _text(error)}
+
+
+def _rows(nouns: Iterable[Mapping[str, Any]]) -> str:
+    return json.dumps(list(nouns))
+
+
+def _text(text: str) -> str:
+    """What either database can store: no NUL, no half of a surrogate pair, bounded."""
+    return text[:TEXT_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
+
+
+def _ms(seconds: float) -> int:
+    """Milliseconds, rounded up: a wait is never shorter than asked for."""
+    return math.ceil(seconds * 1000)

@@ -1,0 +1,79 @@
+"""Rows as nouns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from lead_router.jobs.engine import Row
+from lead_router.ports import Job, JobView, QueueView, StreamView
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def job(row: Row) -> Job:
+    """A claimed job out of what the claim returned."""
+    return Job(
+        id=row["id"],
+        idempotency_key=row["idempotency_key"],
+        lead_id=row["lead_id"],
+        ordering_key=row["ordering_key"],
+        payload=json.loads(row["payload"]),
+        submission_key=row["submission_key"],
+        attempts=row["attempts"],
+        max_attempts=row["max_attempts"],
+        claim_token=row["claim_token"],
+        created_at=_time(row["created_at"]),
+        age_s=row["age_ms"] / 1000,
+    )
+
+
+def job_view(row: Row) -> JobView:
+    """A job as a person sees it."""
+    return JobView(
+        id=row["id"],
+        status=row["status"],
+        lead_id=row["lead_id"],
+        idempotency_key=row["idempotency_key"],
+        attempts=row["attempts"],
+        max_attempts=row["max_attempts"],
+        next_run_at=_time(row["next_run_at"]),
+        locked_by=row["locked_by"],
+        lease_until=_perhaps(row["lease_until"]),
+        last_error=row["last_error"],
+        outcome=row["outcome"],
+        created_at=_time(row["created_at"]),
+        completed_at=_perhaps(row["completed_at"]),
+        payload=json.loads(row["payload"]),
+    )
+
+
+def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
+    """The queue at a glance."""
+    return QueueView(
+        queued=counts["queued"],
+        due=counts["due"],
+        working=counts["working"],
+        done=counts["done"],
+        dead=counts["dead"],
+        oldest_open_age_s=_seconds(counts["oldest_open_age_ms"]),
+        quarantined=counts["quarantined"],
+        streams=tuple(
+            StreamView(row["channel"], bytes(row["replay_id"]), age_s=row["age_ms"] / 1000) for row in streams
+        ),
+        last_sweep_age_s=_seconds(counts["last_sweep_age_ms"]),
+        sweep_requested=counts["sweep_requested"],
+    )
+
+
+def _time(milliseconds: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def _perhaps(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else _time(milliseconds)
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

