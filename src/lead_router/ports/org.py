@@ -57,10 +57,14 @@ class RepGone:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A permanent refusal; `lead_id` is None where the answer does not name the record."""
+    """A refusal; `lead_id` is None where the answer does not name the record.
+
+    It is for good, unless `again`: then nobody knows, and a bounded number of attempts may help.
+    """
 
     lead_id: str | None
     text: str
+    again: bool = False
 
 
 Fault: TypeAlias = TurnTaken | AlreadyRouted | SiblingRouted | LeadMoved | Gone | RepGone | Refusal

@@ -1,0 +1,175 @@
+"""What became of a commit: the answers to its parts, to a receipt. Pure.
+
+Only the first failures count: Salesforce rolls the others back and says so with codes of their own, or even reports
+success for them. Records are known by their position alone; a failed one bears no id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lead_router.core.model import Follow, Member, Write
+from lead_router.errors import ContractMismatch, Misconfigured, RowLocked
+from lead_router.ports import (
+    AlreadyRouted,
+    Committed,
+    Fault,
+    Gone,
+    LeadMoved,
+    Receipt,
+    Refusal,
+    Refused,
+    RepGone,
+    SiblingRouted,
+    TurnTaken,
+)
+from lead_router.salesforce.codes import Kind, Trouble, surprise, tell, troubles
+from lead_router.salesforce.names import LeadFields, LedgerFields, Markers, Standard
+from lead_router.salesforce.rest import Subanswer
+from lead_router.salesforce.writes import Composed, Step
+
+FAILED = 300  # HTTP statuses from here on are failures
+
+_DUPLICATE = re.compile(r"duplicate value found: (\S+) duplicates value on record", re.IGNORECASE)
+_SURPRISES = frozenset({Kind.SESSION, Kind.LIMIT, Kind.CONTRACT, Kind.SETUP, Kind.LOGIN})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A record, or a part as a whole where `subject` is None, with all errors that are its own."""
+
+    step: Step
+    subject: Write | Member | None
+    troubles: tuple[Trouble, ...]
+
+
+def receipt(composed: Composed, answers: Sequence[Subanswer]) -> Receipt:
+    """The receipt of a commit's answers.
+
+    Raises RowLocked where locks are all that failed, Misconfigured or ContractMismatch where a person must act, and
+    the fault of the service where the answer names one.
+    """
+    failures = [failure for answer in answers for failure in _failures(composed, answer)]
+    if not failures:
+        return Committed()
+    primary = [failure for failure in map(_own, failures) if failure.troubles]
+    if not primary:
+        return Refused((Refusal(None, "Salesforce rolled everything back and named no cause", again=True),))
+    faults: list[Fault] = []
+    locks: list[Trouble] = []
+    for failure in primary:
+        found = _fault(failure)
+        if found is None:
+            locks += failure.troubles
+        elif found not in faults:
+            faults.append(found)
+    if not faults:
+        raise RowLocked(tell(locks))
+    return Refused(tuple(faults))
+
+
+def _failures(composed: Composed, answer: Subanswer) -> Iterator[Failure]:
+    step = Step(answer.reference)
+    if answer.status >= FAILED:
+        yield Failure(step, None, troubles(answer.body) or (Trouble(f"HTTP_{answer.status}", ""),))
+        return
+    if step is Step.GROUP:
+        return
+    subjects = composed.subjects[step]
+    results = answer.body
+    if not isinstance(results, list) or len(results) != len(subjects):
+        raise ContractMismatch(f"the part '{step}' of {len(subjects)} records was answered with another number")
+    for subject, result in zip(subjects, results, strict=True):
+        if not isinstance(result, dict) or "success" not in result:
+            raise ContractMismatch(f"the part '{step}' was answered in an unknown shape")
+        if result["success"] is not True:
+            yield Failure(step, subject, troubles(result.get("errors")) or (Trouble("NO_ERROR_GIVEN", ""),))
+
+
+def _own(failure: Failure) -> Failure:
+    """The failure without what other records caused."""
+    own = tuple(trouble for trouble in failure.troubles if trouble.kind is not Kind.SECONDARY)
+    return Failure(failure.step, failure.subject, own)
+
+
+def _fault(failure: Failure) -> Fault | None:
+    """What a failure means; None for a lock. An answer to a lost race outranks a refusal, a refusal outranks a lock."""
+    found = failure.troubles
+    if failure.step is Step.GROUP and any(_turn_lost(trouble) for trouble in found):
+        return TurnTaken()
+    surprising = [trouble for trouble in found if trouble.kind in _SURPRISES]
+    if surprising:
+        raise surprise(surprising, write=False)
+    if all(trouble.kind is Kind.LOCK for trouble in found):
+        return None
+    match failure.subject:
+        case None if failure.step is Step.GROUP:
+            raise _must_change("a group's turn cannot be written", found)
+        case None:
+            return Refusal(None, tell(found), again=_worth_another(found))
+        case Member(id=member_id):
+            if any(trouble.kind is Kind.GONE for trouble in found):
+                return TurnTaken()
+            raise _must_change(f"the next turn of member {member_id} cannot be written", found)
+        case write:
+            lost = (_lost(failure.step, write, trouble) for trouble in found)
+            return next((fault for fault in lost if fault is not None), None) or _refusal(write, found)
+
+
+def _turn_lost(trouble: Trouble) -> bool:
+    return Markers.TURN_MOVED in trouble.text or trouble.kind is Kind.GONE or trouble.code == "NOT_FOUND"
+
+
+def _must_change(what: str, found: tuple[Trouble, ...]) -> Misconfigured:
+    return Misconfigured(f"{what}: {tell(found)}; see which validation rule, trigger or permission stands in the way")
+
+
+def _lost(step: Step, write: Write, trouble: Trouble) -> Fault | None:
+    """The lost race that an error tells of, if it does."""
+    lead_id = write.lead.id
+    follows = isinstance(write, Follow)
+    match trouble.kind:
+        case Kind.DUPLICATE:
+            return _duplicate(step, lead_id, trouble)
+        case Kind.GONE if not (follows and LeadFields.DUPLICATE_OF in trouble.fields):
+            return Gone(lead_id, "converted" if trouble.code == "CANNOT_UPDATE_CONVERTED_LEAD" else "deleted")
+        case Kind.REFERENCE if LedgerFields.LEAD in trouble.fields:
+            return Gone(lead_id, "deleted")
+        case Kind.GONE | Kind.MOVED:
+            return LeadMoved(lead_id)
+        case Kind.REFERENCE if follows and step is Step.LEADS:
+            return LeadMoved(lead_id)  # the first lead may be gone, or merged into another
+        case _:
+            return LeadMoved(lead_id) if Markers.OWNER_MOVED in trouble.text else None
+
+
+def _duplicate(step: Step, lead_id: str, trouble: Trouble) -> Fault:
+    """Which unique key was taken. Where Salesforce prints `<unknown>`, deciding again settles it from the ledger."""
+    named = _DUPLICATE.search(trouble.text)
+    key = named[1].rpartition(".")[2] if named and step is Step.LEDGER else ""
+    match key:
+        case LedgerFields.TURN_KEY:
+            return TurnTaken()
+        case LedgerFields.IDEMPOTENCY_KEY:
+            return AlreadyRouted(lead_id)
+        case LedgerFields.SUBMISSION_EVEN | LedgerFields.SUBMISSION_ODD:
+            return SiblingRouted(lead_id)
+        case _:
+            return LeadMoved(lead_id)
+
+
+def _refusal(write: Write, found: tuple[Trouble, ...]) -> Fault:
+    if all(trouble.kind is Kind.LOCK or _of_owner(trouble) for trouble in found):
+        return RepGone(write.owner_id)
+    return Refusal(write.lead.id, tell(found), again=_worth_another(found))
+
+
+def _of_owner(trouble: Trouble) -> bool:
+    return trouble.kind is Kind.OWNER or (trouble.kind is Kind.REFERENCE and Standard.OWNER in trouble.fields)
+
+
+def _worth_another(found: tuple[Trouble, ...]) -> bool:
+    """Whether no error is known to last: a code that nobody wrote down here, or a breakdown inside Salesforce."""
+    return all(trouble.kind in {Kind.UNKNOWN, Kind.SERVER, Kind.LOCK} for trouble in found)

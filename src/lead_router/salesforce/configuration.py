@@ -1,0 +1,177 @@
+"""What admins keep as records and operators as settings, to a Configuration: checked whole, or refused by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lead_router.core.model import Configuration, Group, Member, Rule, Target, ToGroup, ToOwner
+from lead_router.core.rules import rulebook
+from lead_router.errors import Misconfigured
+from lead_router.salesforce.names import Relations, RuleFields, Standard
+from lead_router.salesforce.queries import BASE_LEAD_FIELDS
+from lead_router.salesforce.records import Row, whole
+
+WEIGHT_MAX = 100
+
+_GROUP_KEY = re.compile(r"[A-Za-z0-9_-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What operators set: which leads are unassigned, and what makes two of them one submission."""
+
+    queues: tuple[str, ...] = ("Lead_Intake",)
+    usernames: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    unassigned: str = ""
+    form_field: str = ""
+    submission_window_s: int = 600
+    follow_wait_s: int = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything read of the org for one configuration; `field_types` are a lead's, by path."""
+
+    rules: Sequence[Row]
+    groups: Sequence[Group]
+    members: Mapping[str, Sequence[Member]]
+    queues: Sequence[Row]
+    users: Sequence[Row]
+    integration_user_id: str
+    field_types: Mapping[str, str]
+
+
+def configured(intake: Intake, found: Found) -> Configuration:
+    """The configuration; raises Misconfigured naming the first record or setting at fault and the remedy."""
+    queues = _queues(found.queues)
+    owners = frozenset((*_intake_queues(intake, queues), *_intake_users(intake, found.users)))
+    if not owners and not intake.statuses:
+        raise Misconfigured("nothing is unassigned: set LEAD_ROUTER_INTAKE_QUEUES to the queue that new leads come to")
+    warnings = [*_check_groups(found, queues, owners)]
+    rules = tuple(_rule(row, queues, owners, warnings) for row in found.rules)
+    plain = Configuration(
+        rules=rules,
+        group_keys={group.id: group.key for group in found.groups},
+        queues=queues,
+        intake_owners=owners,
+        unassigned=intake.unassigned,
+        form_field=_form_field(intake, found.field_types),
+        submission_window_s=intake.submission_window_s,
+        follow_wait_s=intake.follow_wait_s,
+        integration_user_id=found.integration_user_id,
+        lead_fields=BASE_LEAD_FIELDS,
+        intake_statuses=frozenset(intake.statuses),
+        field_types=found.field_types,
+    )
+    book = rulebook(plain)
+    used = frozenset().union(book.unassigned.fields, *(one.criteria.fields for one in book.rules))
+    form = {plain.form_field} if plain.form_field else set()
+    return replace(plain, lead_fields=BASE_LEAD_FIELDS | used | form, warnings=(*warnings, *book.warnings))
+
+
+def field_types(describe: Mapping[str, Any]) -> dict[str, str]:
+    """A lead's fields by path, with describe's type names; and of its parents, those by which leads are told apart."""
+    types = {str(field["name"]): str(field["type"]) for field in describe["fields"]}
+    parents = {str(field.get("relationshipName")) for field in describe["fields"]}
+    for parent, fields in _PARENTS.items():
+        if parent in parents:
+            types |= {f"{parent}.{name}": kind for name, kind in fields.items()}
+    return types
+
+
+_PARENTS: Mapping[str, Mapping[str, str]] = {
+    "Owner": {"Type": "string", "Name": "string"},
+    "RecordType": {"DeveloperName": "string", "Name": "string"},
+    "CreatedBy": {"Username": "string", "Name": "string"},
+}
+
+
+def _queues(rows: Iterable[Row]) -> dict[str, str]:
+    return {str(row[Standard.DEVELOPER_NAME]): str(row[Standard.ID]) for row in rows}
+
+
+def _intake_queues(intake: Intake, queues: Mapping[str, str]) -> list[str]:
+    for name in intake.queues:
+        if name not in queues:
+            raise Misconfigured(f"LEAD_ROUTER_INTAKE_QUEUES names '{name}', but no queue has this developer name")
+    return [queues[name] for name in intake.queues]
+
+
+def _intake_users(intake: Intake, rows: Iterable[Row]) -> list[str]:
+    ids = {str(row["Username"]).lower(): str(row[Standard.ID]) for row in rows}
+    for name in intake.usernames:
+        if name.lower() not in ids:
+            raise Misconfigured(f"LEAD_ROUTER_INTAKE_USERS names '{name}', but no user has this username")
+    return [ids[name.lower()] for name in intake.usernames]
+
+
+def _form_field(intake: Intake, types: Mapping[str, str]) -> str | None:
+    if not intake.form_field:
+        return None
+    spelt = {name.lower(): name for name in types}.get(intake.form_field.lower())
+    if spelt is None:
+        raise Misconfigured(f"LEAD_ROUTER_FORM_FIELD names '{intake.form_field}', but Lead has no such field to read")
+    return spelt
+
+
+def _check_groups(found: Found, queues: Mapping[str, str], owners: frozenset[str]) -> list[str]:
+    warnings: list[str] = []
+    for group in found.groups:
+        name = f"group '{group.name}' ({group.id})"
+        if not _GROUP_KEY.fullmatch(group.key or ""):
+            raise Misconfigured(f"{name}: its key must be 1 to 40 letters, digits, hyphens or underscores")
+        if group.fallback_queue is not None:
+            _check_queue(f"{name}: its fallback queue", group.fallback_queue, queues, owners)
+        members = found.members.get(group.id, ())
+        for member in members:
+            if not 0 <= member.weight <= WEIGHT_MAX:
+                raise Misconfigured(
+                    f"{name}: member {member.id} has weight {member.weight}; 0 to {WEIGHT_MAX} are allowed"
+                )
+        users = [member.user_id for member in members]
+        if len(set(users)) < len(users):
+            warnings.append(f"{name}: a user is a member twice and gets both shares; delete one")
+    return warnings
+
+
+def _check_queue(what: str, name: str, queues: Mapping[str, str], owners: frozenset[str]) -> str:
+    if name not in queues:
+        raise Misconfigured(f"{what} is '{name}', but no queue has this developer name")
+    if queues[name] in owners:
+        raise Misconfigured(f"{what} is '{name}', an intake queue: leads would go round for ever; name another queue")
+    return queues[name]
+
+
+def _rule(row: Row, queues: Mapping[str, str], owners: frozenset[str], warnings: list[str]) -> Rule:
+    name = f"rule '{row[Standard.NAME]}' ({row[Standard.ID]})"
+    if row[RuleFields.PRECEDENCE] is None:
+        raise Misconfigured(f"{name}: it has no precedence; give it a number that no other rule has")
+    return Rule(
+        id=str(row[Standard.ID]),
+        name=str(row[Standard.NAME]),
+        precedence=whole(row[RuleFields.PRECEDENCE]),
+        criteria=str(row[RuleFields.CRITERIA] or ""),
+        target=_target(name, row, queues, owners, warnings),
+    )
+
+
+def _target(name: str, row: Row, queues: Mapping[str, str], owners: frozenset[str], warnings: list[str]) -> Target:
+    group, user, queue = (
+        row[field] for field in (RuleFields.TARGET_GROUP, RuleFields.TARGET_USER, RuleFields.TARGET_QUEUE)
+    )
+    if sum(1 for target in (group, user, queue) if target) != 1:
+        raise Misconfigured(f"{name}: it must have exactly one target: a group, a user or a queue")
+    if group:
+        return ToGroup(str(group))
+    if queue:
+        return ToOwner(_check_queue(f"{name}: its target queue", str(queue), queues, owners), str(queue))
+    if user in owners:
+        raise Misconfigured(f"{name}: its target user is an intake user: leads would go round for ever")
+    person = row[Relations.RULE_USER] or {}
+    if not person.get(Standard.IS_ACTIVE):
+        warnings.append(f"{name}: its target user is inactive and cannot own leads; choose another")
+    return ToOwner(str(user), str(person.get(Standard.NAME) or user))

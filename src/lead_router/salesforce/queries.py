@@ -1,0 +1,190 @@
+"""The queries, as texts. Every value that comes from outside is quoted here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from urllib.parse import quote
+
+from lead_router.core.model import Configuration
+from lead_router.errors import Misconfigured
+from lead_router.salesforce.names import (
+    GroupFields,
+    LeadFields,
+    LedgerFields,
+    MemberFields,
+    Objects,
+    Relations,
+    RuleFields,
+    Standard,
+)
+from lead_router.salesforce.rest import DATA_PATH, Subrequest
+
+URL_MAX = 15_000  # characters of a subrequest's URL; Salesforce answers 414 or 431 above 16,384 with all headers
+KEYS_MAX = 400  # submission keys in one query: 35 characters each, quoted
+
+BASE_LEAD_FIELDS = frozenset(
+    {
+        Standard.OWNER,
+        Standard.OWNER_TYPE,
+        Standard.CREATED_AT,
+        Standard.STATUS,
+        Standard.IS_CONVERTED,
+        Standard.EMAIL,
+        Standard.PHONE,
+        LeadFields.STAMP,
+        LeadFields.ROUND,
+        LeadFields.STATUS,
+        LeadFields.ERROR,
+    }
+)
+_LEDGER_FIELDS = (
+    Standard.ID,
+    LedgerFields.LEAD,
+    LedgerFields.LEAD_KEY,
+    LedgerFields.ROUND,
+    LedgerFields.IDEMPOTENCY_KEY,
+    LedgerFields.SUBMISSION_EVEN,
+    LedgerFields.SUBMISSION_ODD,
+    LedgerFields.ASSIGNED_TO,
+    LedgerFields.OUTCOME,
+    f"{Relations.LEDGER_LEAD}.{Standard.OWNER}",
+)
+_GROUP_FIELDS = (
+    GroupFields.KEY,
+    Standard.NAME,
+    GroupFields.MODE,
+    GroupFields.EPOCH,
+    GroupFields.TURN,
+    GroupFields.CLOCK,
+    GroupFields.FALLBACK_QUEUE,
+)
+_MEMBER_FIELDS = (
+    Standard.ID,
+    MemberFields.GROUP,
+    MemberFields.USER,
+    f"{Relations.MEMBER_USER}.{Standard.NAME}",
+    f"{Relations.MEMBER_USER}.{Standard.IS_ACTIVE}",
+    MemberFields.WEIGHT,
+    MemberFields.SORT_ORDER,
+    MemberFields.ACTIVE,
+    MemberFields.NEXT_TURN,
+    MemberFields.LAST_TURN,
+    MemberFields.LEADS_RECEIVED,
+)
+_RULE_FIELDS = (
+    Standard.ID,
+    Standard.NAME,
+    RuleFields.PRECEDENCE,
+    RuleFields.CRITERIA,
+    RuleFields.TARGET_GROUP,
+    RuleFields.TARGET_USER,
+    f"{Relations.RULE_USER}.{Standard.NAME}",
+    f"{Relations.RULE_USER}.{Standard.IS_ACTIVE}",
+    RuleFields.TARGET_QUEUE,
+)
+
+
+def text(value: str) -> str:
+    """A SOQL string literal."""
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
+    return f"'{escaped}'"
+
+
+def instant(value: datetime) -> str:
+    """A SOQL date-time literal, in UTC, to the millisecond."""
+    return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def among(field: str, values: Iterable[str]) -> str:
+    """`field IN (…)`, without blanks, which would be three characters each in a URL."""
+    return f"{field} IN ({','.join(text(value) for value in values)})"
+
+
+def select(fields: Iterable[str], sobject: str, tail: str = "") -> str:
+    """`SELECT … FROM …`, with what follows it."""
+    return f"SELECT {','.join(fields)} FROM {sobject} {tail}".rstrip()  # noqa: S608 - values pass `text`
+
+
+def rules() -> str:
+    """Active rules by precedence."""
+    tail = f"WHERE {RuleFields.ACTIVE} = true ORDER BY {RuleFields.PRECEDENCE}, {Standard.ID}"
+    return select(_RULE_FIELDS, Objects.RULE, tail)
+
+
+def groups() -> str:
+    """All groups."""
+    return select((Standard.ID, *_GROUP_FIELDS), Objects.GROUP, f"ORDER BY {Standard.ID}")
+
+
+def members() -> str:
+    """All members, each with its group as it is at the same moment; a group's rows stand together."""
+    of_group = tuple(f"{Relations.MEMBER_GROUP}.{field}" for field in _GROUP_FIELDS)
+    return select(_MEMBER_FIELDS + of_group, Objects.MEMBER, f"ORDER BY {MemberFields.GROUP}, {Standard.ID}")
+
+
+def queues() -> str:
+    """All queues; public groups live in the same object and may bear the same names."""
+    return select((Standard.ID, Standard.DEVELOPER_NAME), Objects.QUEUE, f"WHERE {Standard.TYPE} = 'Queue'")
+
+
+def users(usernames: Collection[str]) -> str:
+    """Users by username."""
+    return select((Standard.ID, "Username"), Objects.USER, f"WHERE {among('Username', sorted(usernames))}")
+
+
+def leads(fields: frozenset[str], lead_ids: Sequence[str]) -> str:
+    """Leads by id; deleted ones do not come."""
+    columns = (Standard.ID, *sorted(fields - {Standard.ID}))
+    return select(columns, Objects.LEAD, f"WHERE {among(Standard.ID, lead_ids)}")
+
+
+def ledger(field: str, values: Sequence[str]) -> str:
+    """Ledger rows by one of their keys."""
+    return select(_LEDGER_FIELDS, Objects.LEDGER, f"WHERE {among(field, values)}")
+
+
+def committed(lead_keys: Sequence[str]) -> str:
+    """The idempotency keys under which rounds of leads were given out."""
+    fields = (LedgerFields.LEAD_KEY, LedgerFields.IDEMPOTENCY_KEY)
+    return select(fields, Objects.LEDGER, f"WHERE {among(LedgerFields.LEAD_KEY, lead_keys)}")
+
+
+def unassigned(configuration: Configuration, page: int, after: tuple[datetime, str] | None) -> str:
+    """One page of unassigned leads, oldest first, behind the lead created at `after[0]` with the id `after[1]`."""
+    owned = [among(Standard.OWNER, sorted(configuration.intake_owners))] if configuration.intake_owners else []
+    asking = [_by_status(sorted(configuration.intake_statuses))] if configuration.intake_statuses else []
+    parts = [f"{Standard.IS_CONVERTED} = false", f"({' OR '.join(owned + asking)})"]
+    if configuration.unassigned.strip():
+        parts.append(f"({configuration.unassigned})")
+    if after is not None:
+        at, lead_id = instant(after[0]), text(after[1])
+        created = Standard.CREATED_AT
+        parts.append(f"({created} > {at} OR ({created} = {at} AND {Standard.ID} > {lead_id}))")
+    columns = (Standard.ID, *sorted(configuration.lead_fields - {Standard.ID}))
+    tail = f"WHERE {' AND '.join(parts)} ORDER BY {Standard.CREATED_AT}, {Standard.ID} LIMIT {page}"
+    return select(columns, Objects.LEAD, tail)
+
+
+def _by_status(statuses: Sequence[str]) -> str:
+    """A status asks once: it stays when the owner changes."""
+    new = f"({LeadFields.ROUND} = null OR {LeadFields.ROUND} = 0)"
+    return f"({among(Standard.STATUS, statuses)} AND {new})"
+
+
+def part(reference: str, soql: str) -> Subrequest:
+    """A query as part of a composite request; raises Misconfigured where its URL is longer than URL_MAX."""
+    path = "query?q=" + quote(soql, safe="'(),*=:")
+    if len(DATA_PATH) + len(path) > URL_MAX:
+        raise Misconfigured(
+            f"the query '{reference}' has {len(path)} characters, {URL_MAX} are possible: let rules use fewer fields"
+        )
+    return Subrequest("GET", reference, path)
+
+
+def chunks(values: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:
+    """The values in tuples of at most `size`."""
+    waiting = iter(values)
+    while chunk := tuple(islice(waiting, size)):
+        yield chunk

@@ -1,0 +1,132 @@
+"""Rows as Salesforce's JSON has them, to nouns. Pure; a row of another shape raises ContractMismatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from lead_router.core.ids import to18
+from lead_router.core.model import Group, Lead, LedgerRow, Member, Mode, Status
+from lead_router.errors import ContractMismatch
+from lead_router.salesforce.names import GroupFields, LeadFields, LedgerFields, MemberFields, Relations, Standard
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Row = Mapping[str, Any]
+
+_ATTRIBUTES = "attributes"
+
+
+def _shaped(read: Callable[P, T]) -> Callable[P, T]:
+    """The reader, with what it trips over told as a ContractMismatch that repeats no value."""
+
+    @wraps(read)
+    def reading(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return read(*args, **kwargs)
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            name = fault.args[0] if isinstance(fault, KeyError) else type(fault).__name__
+            raise ContractMismatch(f"{read.__name__}: a row came in another shape than asked for ({name})") from None
+
+    return reading
+
+
+def moment(value: str) -> datetime:
+    """A date-time of Salesforce's JSON (`2026-01-31T08:00:00.000+0000`), aware, in UTC."""
+    found = datetime.fromisoformat(value)
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+
+
+def whole(value: float | None, default: int = 0) -> int:
+    """A whole number, which Salesforce sends as a double; `default` for a blank."""
+    return default if value is None else int(value)
+
+
+def _perhaps(value: float | None) -> int | None:
+    return None if value is None else int(value)
+
+
+@_shaped
+def lead(row: Row) -> Lead:
+    """A Lead."""
+    return Lead(
+        id=to18(row[Standard.ID]),
+        owner_id=to18(row[Standard.OWNER]),
+        created_at=moment(row[Standard.CREATED_AT]),
+        round=whole(row[LeadFields.ROUND]),
+        stamp=row[LeadFields.STAMP],
+        status=row[Standard.STATUS],
+        is_converted=bool(row[Standard.IS_CONVERTED]),
+        fields={name: value for name, value in row.items() if name != _ATTRIBUTES},
+        held=row[LeadFields.STATUS] == Status.HELD,
+    )
+
+
+@_shaped
+def ledger_row(row: Row) -> LedgerRow:
+    """A row of the ledger, with its lead's present owner."""
+    parent = row[Relations.LEDGER_LEAD]
+    return LedgerRow(
+        id=row[Standard.ID],
+        lead_id=row[LedgerFields.LEAD],
+        lead_key=row[LedgerFields.LEAD_KEY],
+        round=whole(row[LedgerFields.ROUND]),
+        idempotency_key=row[LedgerFields.IDEMPOTENCY_KEY],
+        submission_even=row[LedgerFields.SUBMISSION_EVEN],
+        submission_odd=row[LedgerFields.SUBMISSION_ODD],
+        assigned_to=row[LedgerFields.ASSIGNED_TO] or "",
+        outcome=row[LedgerFields.OUTCOME] or "",
+        lead_owner_id=parent[Standard.OWNER] if parent else None,
+    )
+
+
+@_shaped
+def member(row: Row) -> Member:
+    """A member, with whether its user is active."""
+    user = row[Relations.MEMBER_USER] or {}
+    return Member(
+        id=row[Standard.ID],
+        user_id=row[MemberFields.USER],
+        name=user.get(Standard.NAME) or "",
+        weight=whole(row[MemberFields.WEIGHT]),
+        sort_order=whole(row[MemberFields.SORT_ORDER]),
+        active=bool(row[MemberFields.ACTIVE]),
+        user_active=bool(user.get(Standard.IS_ACTIVE)),
+        next_turn=_perhaps(row[MemberFields.NEXT_TURN]),
+        last_turn=_perhaps(row[MemberFields.LAST_TURN]),
+        leads_received=whole(row[MemberFields.LEADS_RECEIVED]),
+    )
+
+
+@_shaped
+def group(group_id: str, row: Row, members: tuple[Member, ...] = ()) -> Group:
+    """A group, from its own row or from the parent fields of a member's."""
+    return Group(
+        id=group_id,
+        key=row[GroupFields.KEY],
+        name=row[Standard.NAME],
+        mode=Mode(row[GroupFields.MODE] or Mode.OFF),
+        epoch=whole(row[GroupFields.EPOCH]),
+        turn=whole(row[GroupFields.TURN]),
+        clock=whole(row[GroupFields.CLOCK]),
+        fallback_queue=row[GroupFields.FALLBACK_QUEUE] or None,
+        members=members,
+    )
+
+
+@_shaped
+def groups(rows: Iterable[Row]) -> dict[str, Group]:
+    """The groups of members' rows, by id.
+
+    A group's state is its first row's: if rows came in several pages, that state is at most as new as the members,
+    and a commit that was decided on it is refused.
+    """
+    states: dict[str, Row] = {}
+    members: dict[str, list[Member]] = {}
+    for row in rows:
+        group_id = row[MemberFields.GROUP]
+        states.setdefault(group_id, row[Relations.MEMBER_GROUP])
+        members.setdefault(group_id, []).append(member(row))
+    return {group_id: group(group_id, state, tuple(members[group_id])) for group_id, state in states.items()}

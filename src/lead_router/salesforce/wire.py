@@ -1,0 +1,90 @@
+"""The HTTP session under every call: time-outs always, retries never, plain http on this machine only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import requests
+from requests.adapters import BaseAdapter, HTTPAdapter
+
+from lead_router.errors import Misconfigured
+
+CONNECT_S = 5.0
+READ_S = 30.0
+POOL_MAX = 32  # sockets kept open; more threads than that open and close their own
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def base_url(url: str, what: str) -> str:
+    """`url` as scheme, host and port alone, without a closing slash; `what` names it in the fault.
+
+    Raises Misconfigured where it is not https, unless its host is this machine.
+    """
+    parts = urlsplit(url.strip())
+    host = parts.hostname or ""
+    if parts.scheme not in {"https", "http"} or not host or "//" in parts.path or parts.username is not None:
+        raise Misconfigured(f"{what} must look like https://yourdomain.my.salesforce.com")
+    if parts.scheme == "http" and host not in LOOPBACK:
+        raise Misconfigured(f"{what} must begin with https:// (http:// is for this machine only)")
+    return urlunsplit((parts.scheme, parts.netloc.lower(), "", "", ""))
+
+
+class Wire(BaseAdapter):
+    """Puts time-outs on every request, and sends https requests for `plain` (`host:port`) as http.
+
+    simple-salesforce always speaks https; a simulated org on this machine does not.
+    """
+
+    def __init__(self, inner: BaseAdapter, *, connect_s: float, read_s: float, plain: str | None) -> None:
+        super().__init__()
+        self._inner = inner
+        self._timeout = (connect_s, read_s)
+        self._plain = plain
+
+    def send(
+        self,
+        request: requests.PreparedRequest,
+        stream: bool = False,
+        timeout: Any = None,
+        verify: bool | str = True,
+        cert: Any = None,
+        proxies: Mapping[str, str] | None = None,
+    ) -> requests.Response:
+        """Send once, with this adapter's time-outs where the caller set none."""
+        url = urlsplit(request.url or "")
+        if self._plain is not None and url.scheme == "https" and url.netloc == self._plain:
+            request = request.copy()
+            request.url = urlunsplit(url._replace(scheme="http"))
+        return self._inner.send(
+            request,
+            stream=stream,
+            timeout=timeout or self._timeout,
+            verify=verify,
+            cert=cert,
+            proxies=dict(proxies or {}),
+        )
+
+    def close(self) -> None:
+        """Close the sockets."""
+        self._inner.close()
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
+
+
+def open_session(
+    login_url: str, *, connect_s: float = CONNECT_S, read_s: float = READ_S, adapter: BaseAdapter | None = None
+) -> requests.Session:
+    """A session that many threads may share; `adapter` replaces the sockets. Raises Misconfigured for a bad URL."""
+    url = urlsplit(base_url(login_url, "the login URL"))
+    plain = url.netloc if url.scheme == "http" else None
+    inner = adapter or HTTPAdapter(max_retries=0, pool_connections=4, pool_maxsize=POOL_MAX)
+    session = requests.Session()
+    session.auth = _as_it_is  # else an entry in ~/.netrc would replace the bearer token
+    wire = Wire(inner, connect_s=connect_s, read_s=read_s, plain=plain)
+    session.mount("https://", wire)
+    session.mount("http://", wire)
+    return session

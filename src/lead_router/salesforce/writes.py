@@ -1,0 +1,194 @@
+"""A batch as one composite request (DESIGN section 4). Pure; the order of parts and records is the promise.
+
+No field is ever null, but for the error text that a lead bears from an earlier attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from lead_router.core.keys import expected_turn, lead_key, turn_key
+from lead_router.core.model import Assign, Batch, Follow, Group, Member, Outcome, Status, Write
+from lead_router.salesforce.names import (
+    CLIENT,
+    GroupFields,
+    LeadFields,
+    LedgerFields,
+    Lengths,
+    MemberFields,
+    Objects,
+    Standard,
+)
+from lead_router.salesforce.queries import instant
+from lead_router.salesforce.rest import Subrequest
+
+WRITES_MAX = 200  # records of one collection
+COLLECTION = "composite/sobjects"
+LEAD_HEADERS: Mapping[str, str] = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-Options": f"client={CLIENT}"}
+"""Subrequests inherit no header but three, and without the first an assignment rule would overwrite the owner."""
+
+_CUT = "…"
+
+
+class Step(StrEnum):
+    """The parts of a commit, by reference id, in their order."""
+
+    GROUP = "group"
+    LEDGER = "ledger"
+    MEMBERS = "members"
+    LOCK = "lock"
+    LEADS = "leads"
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A commit ready to be sent. `subjects[step]` says, by position, which write or member a record is of."""
+
+    parts: tuple[Subrequest, ...]
+    subjects: Mapping[Step, tuple[Write | Member, ...]]
+
+
+def compose(batch: Batch, at: datetime, *, lock_touch: bool) -> Composed:
+    """The parts of a batch's commit; `at` is the time of commit that the ledger shows. The batch is in turn order."""
+    by_lead = tuple(sorted(batch.writes, key=lambda write: write.lead.id))
+    moved = moved_members(batch)
+    parts: list[Subrequest] = []
+    subjects: dict[Step, tuple[Write | Member, ...]] = {}
+    if batch.before is not None and batch.after is not None:
+        parts.append(_group(batch.before, batch.after))
+    parts.append(_collection(Step.LEDGER, "POST", (_ledger(write, at) for write in batch.writes)))
+    subjects[Step.LEDGER] = batch.writes
+    if moved:
+        parts.append(_collection(Step.MEMBERS, "PATCH", map(_member, moved)))
+        subjects[Step.MEMBERS] = moved
+    if lock_touch:
+        parts.append(_collection(Step.LOCK, "PATCH", map(_touch, by_lead), LEAD_HEADERS))
+        subjects[Step.LOCK] = by_lead
+    parts.append(_collection(Step.LEADS, "PATCH", (_lead(write, at) for write in by_lead), LEAD_HEADERS))
+    subjects[Step.LEADS] = by_lead
+    return Composed(tuple(parts), subjects)
+
+
+def moved_members(batch: Batch) -> tuple[Member, ...]:
+    """The members whose state changed, as they are afterwards, ids ascending."""
+    if batch.before is None or batch.after is None:
+        return ()
+    before = {member.id: member for member in batch.before.members}
+    return tuple(
+        sorted(
+            (member for member in batch.after.members if member != before.get(member.id)), key=lambda member: member.id
+        )
+    )
+
+
+def collection(sobject: str, records: Iterable[Mapping[str, Any]], *, all_or_none: bool = True) -> dict[str, Any]:
+    """The body of a collection of one type."""
+    typed = [{"attributes": {"type": sobject}, **record} for record in records]
+    return {"allOrNone": all_or_none, "records": typed}
+
+
+def cut(value: str, size: int) -> str:
+    """The text, or its start with an ellipsis where it is longer than its field."""
+    return value if len(value) <= size else value[: size - len(_CUT)] + _CUT
+
+
+_TYPES = {
+    Step.LEDGER: Objects.LEDGER,
+    Step.MEMBERS: Objects.MEMBER,
+    Step.LOCK: Objects.LEAD,
+    Step.LEADS: Objects.LEAD,
+}
+
+
+def _collection(
+    step: Step, method: str, records: Iterable[Mapping[str, Any]], headers: Mapping[str, str] | None = None
+) -> Subrequest:
+    return Subrequest(method, step, COLLECTION, collection(_TYPES[step], records), headers)
+
+
+def _group(before: Group, after: Group) -> Subrequest:
+    body = {
+        GroupFields.TURN: after.turn,
+        GroupFields.CLOCK: after.clock,
+        GroupFields.EXPECTED_TURN: expected_turn(before.epoch, before.turn),
+    }
+    return Subrequest("PATCH", Step.GROUP, f"sobjects/{Objects.GROUP}/{before.id}", body)
+
+
+def _member(member: Member) -> dict[str, Any]:
+    state = {
+        MemberFields.NEXT_TURN: member.next_turn,
+        MemberFields.LAST_TURN: member.last_turn,
+        MemberFields.LEADS_RECEIVED: member.leads_received,
+    }
+    return {"id": member.id, **_present(state)}
+
+
+def _ledger(write: Write, at: datetime) -> dict[str, Any]:
+    late_s = (at - write.ask.event_at).total_seconds()
+    row = {
+        LedgerFields.IDEMPOTENCY_KEY: write.ask.idempotency_key,
+        LedgerFields.LEAD_KEY: lead_key(write.lead.id, write.round),
+        LedgerFields.LEAD: write.lead.id,
+        LedgerFields.ROUND: write.round,
+        LedgerFields.ASSIGNED_TO: write.owner_id,
+        LedgerFields.ASSIGNED_FROM: write.lead.owner_id,
+        LedgerFields.EXPLANATION: cut(write.explanation, Lengths.EXPLANATION),
+        LedgerFields.EVENT_AT: instant(write.ask.event_at),
+        LedgerFields.COMMITTED_AT: instant(at),
+        LedgerFields.LATENCY_MS: max(0, round(late_s * 1000)),
+    }
+    match write:
+        case Assign():
+            return _present(row | _assigned(write))
+        case Follow():
+            return _present(row | {LedgerFields.OUTCOME: Outcome.DUPLICATE.value})
+
+
+def _assigned(write: Assign) -> dict[str, Any]:
+    turn = write.turn
+    return {
+        LedgerFields.OUTCOME: write.outcome.value,
+        LedgerFields.RULE: cut(write.rule.name, Lengths.RULE) if write.rule else None,
+        LedgerFields.GROUP: write.group_id,
+        LedgerFields.MEMBER: turn.member.id if turn else None,
+        LedgerFields.EPOCH: turn.group.epoch if turn else None,
+        LedgerFields.TURN: turn.number if turn else None,
+        LedgerFields.TURN_KEY: turn_key(turn.group.key, turn.group.epoch, turn.number) if turn else None,
+        LedgerFields.SUBMISSION_EVEN: write.submission.even if write.submission else None,
+        LedgerFields.SUBMISSION_ODD: write.submission.odd if write.submission else None,
+    }
+
+
+def _touch(write: Write) -> dict[str, Any]:
+    return {"id": write.lead.id, LeadFields.EXPECTED_OWNER: write.lead.owner_id}
+
+
+def _lead(write: Write, at: datetime) -> dict[str, Any]:
+    record = {
+        "id": write.lead.id,
+        Standard.OWNER: write.owner_id,
+        LeadFields.STAMP: write.ask.idempotency_key,
+        LeadFields.ROUND: write.round,
+        LeadFields.EXPECTED_OWNER: write.lead.owner_id,
+        LeadFields.ROUTED_AT: instant(at),
+    }
+    match write:
+        case Assign(turn=turn):
+            record[LeadFields.STATUS] = Status.ASSIGNED.value
+            if turn is not None:
+                record[LeadFields.GROUP] = turn.group.key
+        case Follow(first_lead_id=first):
+            record[LeadFields.STATUS] = Status.DUPLICATE.value
+            record[LeadFields.DUPLICATE_OF] = first
+    if write.lead.fields.get(LeadFields.ERROR):
+        record[LeadFields.ERROR] = None
+    return record
+
+
+def _present(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if value is not None}

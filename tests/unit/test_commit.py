@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lead_router.core.model import Batch
+from lead_router.errors import ContractMismatch, Misconfigured, RateLimited, RowLocked
+from lead_router.ports import (
+    AlreadyRouted,
+    Committed,
+    Gone,
+    LeadMoved,
+    Receipt,
+    Refusal,
+    Refused,
+    RepGone,
+    SiblingRouted,
+    TurnTaken,
+)
+from lead_router.salesforce.commit import receipt
+from lead_router.salesforce.rest import Subanswer
+from lead_router.salesforce.writes import compose
+from support.batches import AT, batch, following, lead_id, member_id, user_id
+
+ROLLED_BACK = {
+    "statusCode": "ALL_OR_NONE_OPERATION_ROLLED_BACK",
+    "message": "Record rolled back because not all records were valid and the request was using AllOrNone header",
+    "fields": [],
+}
+HALTED = {
+    "errorCode": "PROCESSING_HALTED",
+    "message": "The transaction was rolled back since another operation in the same transaction failed.",
+}
+DUPLICATE = "duplicate value found: {} duplicates value on record with id: a035f00000AAAAA"
+
+
+def error(code: str, text: str = "", *fields: str) -> dict[str, Any]:
+    return {"statusCode": code, "message": text, "fields": list(fields)}
+
+
+def judged(
+    given: Batch, failed: dict[tuple[str, int], list[dict[str, Any]]], parts: dict[str, list[dict[str, Any]]]
+) -> Receipt:
+    """The receipt where these records and these parts failed and, as documented, all others say so or claim success."""
+    composed = compose(given, AT, lock_touch=True)
+    answers = []
+    for part in composed.parts:
+        records = (part.body or {}).get("records")
+        if part.reference in parts:
+            answers.append(Subanswer(part.reference, 400, parts[part.reference]))
+        elif records is None:
+            answers.append(
+                Subanswer(part.reference, 400 if failed or parts else 204, [HALTED] if failed or parts else None)
+            )
+        elif any(step == part.reference for step, _ in failed):
+            results: list[dict[str, Any]] = [{"id": "x", "success": True, "errors": []} for _ in records]
+            for (step, place), errors in failed.items():
+                if step == part.reference:
+                    results[place] = {"success": False, "errors": errors}
+            answers.append(Subanswer(part.reference, 200, results))
+        elif failed or parts:
+            answers.append(Subanswer(part.reference, 400, [HALTED]))
+        else:
+            answers.append(Subanswer(part.reference, 200, [{"id": "x", "success": True, "errors": []}] * len(records)))
+    return receipt(composed, answers)
+
+
+def test_all_parts_and_all_records_succeeded() -> None:
+    assert judged(batch([1, 2]), {}, {}) == Committed()
+
+
+@pytest.mark.parametrize(
+    ("place", "errors", "expected"),
+    [
+        (("ledger", 1), [error("DUPLICATE_VALUE", DUPLICATE.format("Turn_Key__c"))], TurnTaken()),
+        (
+            ("ledger", 1),
+            [error("DUPLICATE_VALUE", DUPLICATE.format("Idempotency_Key__c"))],
+            AlreadyRouted(lead_id(3)),
+        ),
+        (
+            ("ledger", 0),
+            [error("DUPLICATE_VALUE", DUPLICATE.format("Submission_Odd__c"))],
+            SiblingRouted(lead_id(9)),
+        ),
+        (("ledger", 0), [error("DUPLICATE_VALUE", DUPLICATE.format("Lead_Key__c"))], LeadMoved(lead_id(9))),
+        (("ledger", 0), [error("DUPLICATE_VALUE", DUPLICATE.format("<unknown>"))], LeadMoved(lead_id(9))),
+        (
+            ("leads", 0),
+            [error("FIELD_CUSTOM_VALIDATION_EXCEPTION", "Routing_Owner_Moved: someone changed it")],
+            LeadMoved(lead_id(3)),
+        ),
+        (("leads", 1), [error("ENTITY_IS_DELETED", "entity is deleted")], Gone(lead_id(9), "deleted")),
+        (("lock", 1), [error("ENTITY_IS_DELETED", "entity is deleted")], Gone(lead_id(9), "deleted")),
+        (
+            ("ledger", 0),
+            [error("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id", "Lead__c")],
+            Gone(lead_id(9), "deleted"),
+        ),
+        (("leads", 0), [error("CANNOT_UPDATE_CONVERTED_LEAD", "")], Gone(lead_id(3), "converted")),
+        (("leads", 0), [error("INACTIVE_OWNER_OR_USER", "inactive user")], RepGone(user_id(1))),
+        (("leads", 1), [error("TRANSFER_REQUIRES_READ", "")], RepGone(user_id(2))),
+        (("members", 0), [error("ENTITY_IS_DELETED", "entity is deleted")], TurnTaken()),
+    ],
+)
+def test_a_lost_race_is_told_by_lead(place, errors, expected) -> None:
+    """B10: record i of an answer belongs to record i of its part, leads in id order, the ledger in turn order."""
+    assert judged(batch([9, 3]), {place: errors}, {}) == Refused((expected,))
+
+
+def test_the_group_s_rule_tells_that_the_turn_is_taken() -> None:
+    taken = [{"errorCode": "FIELD_CUSTOM_VALIDATION_EXCEPTION", "message": "Turn_Moved: it moved", "fields": []}]
+    assert judged(batch([1]), {}, {"group": taken}) == Refused((TurnTaken(),))
+    deleted = [{"errorCode": "NOT_FOUND", "message": "The requested resource does not exist"}]
+    assert judged(batch([1]), {}, {"group": deleted}) == Refused((TurnTaken(),))
+
+
+def test_success_inside_a_rolled_back_composite_counts_for_nothing() -> None:
+    """A collection reports success for records before the failure; they were rolled back all the same."""
+    answer = judged(batch([1, 2, 3]), {("leads", 2): [error("STRING_TOO_LONG", "too large", "Company")]}, {})
+    assert answer == Refused((Refusal(lead_id(3), "STRING_TOO_LONG: too large [Company]"),))
+
+
+def test_what_other_records_caused_is_not_a_cause() -> None:
+    answer = judged(batch([1, 2]), {("leads", 0): [ROLLED_BACK], ("leads", 1): [error("ENTITY_IS_DELETED")]}, {})
+    assert answer == Refused((Gone(lead_id(2), "deleted"),))
+
+
+def test_each_of_several_causes_is_told_once() -> None:
+    inactive = [error("INACTIVE_OWNER_OR_USER")]
+    answer = judged(batch([1, 2, 3]), {("leads", 0): inactive, ("leads", 1): inactive, ("leads", 2): inactive}, {})
+    assert answer == Refused((RepGone(user_id(2)), RepGone(user_id(1))))
+
+
+def test_no_cause_at_all_is_worth_another_attempt() -> None:
+    answer = judged(batch([1]), {("leads", 0): [ROLLED_BACK]}, {})
+    assert isinstance(answer, Refused)
+    assert answer.faults == (Refusal(None, "Salesforce rolled everything back and named no cause", again=True),)
+
+
+@pytest.mark.parametrize("step", ["ledger", "lock", "leads"])
+def test_a_locked_record_is_tried_again_whole(step) -> None:
+    with pytest.raises(RowLocked):
+        judged(batch([1, 2]), {(step, 0): [error("UNABLE_TO_LOCK_ROW", "exclusive access")]}, {})
+
+
+def test_a_locked_group_is_tried_again_whole() -> None:
+    with pytest.raises(RowLocked):
+        judged(batch([1]), {}, {"group": [{"errorCode": "UNABLE_TO_LOCK_ROW", "message": "exclusive access"}]})
+
+
+def test_a_permanent_error_outranks_a_lock_on_the_same_record() -> None:
+    """B11: any permanent code makes it permanent, and all codes stand in the text."""
+    both = [error("UNABLE_TO_LOCK_ROW", "a"), error("FIELD_CUSTOM_VALIDATION_EXCEPTION", "Budget is needed")]
+    answer = judged(batch([1, 2]), {("leads", 1): both}, {})
+    text = "UNABLE_TO_LOCK_ROW: a; FIELD_CUSTOM_VALIDATION_EXCEPTION: Budget is needed"
+    assert answer == Refused((Refusal(lead_id(2), text),))
+
+
+def test_an_unknown_code_may_be_tried_again() -> None:
+    """E13: codes that nobody wrote down are retried a bounded number of times."""
+    answer = judged(batch([1]), {("leads", 0): [error("NEVER_HEARD_OF", "?")]}, {})
+    assert answer == Refused((Refusal(lead_id(1), "NEVER_HEARD_OF: ?", again=True),))
+
+
+def test_a_duplicate_rule_is_a_refusal_with_its_remedy() -> None:
+    """B17: never an endless retry."""
+    answer = judged(batch([1]), {("leads", 0): [error("DUPLICATES_DETECTED", "Use one of these records?")]}, {})
+    assert isinstance(answer, Refused)
+    (fault,) = answer.faults
+    assert isinstance(fault, Refusal)
+    assert not fault.again
+    assert "duplicate rule" in fault.text
+
+
+def test_a_first_lead_that_is_gone_makes_its_follower_decide_again() -> None:
+    reference = [error("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id")]
+    assert judged(following(2, 1), {("leads", 0): reference}, {}) == Refused((LeadMoved(lead_id(2)),))
+
+
+def test_a_state_that_cannot_be_written_is_for_a_person() -> None:
+    with pytest.raises(Misconfigured, match=member_id(1)):
+        judged(batch([1, 2]), {("members", 0): [error("FIELD_CUSTOM_VALIDATION_EXCEPTION", "Weight_Range: no")]}, {})
+    with pytest.raises(Misconfigured, match="INSUFFICIENT_ACCESS"):
+        judged(batch([1]), {}, {"group": [{"errorCode": "INSUFFICIENT_ACCESS_OR_READONLY", "message": "no"}]})
+
+
+def test_a_missing_field_is_a_contract_mismatch() -> None:
+    with pytest.raises(ContractMismatch, match="deploy salesforce_metadata"):
+        judged(batch([1]), {}, {"ledger": [{"errorCode": "INVALID_FIELD", "message": "No such column"}]})
+
+
+def test_a_used_up_allowance_inside_the_answer_is_a_fault_of_the_service() -> None:
+    with pytest.raises(RateLimited):
+        judged(batch([1]), {("leads", 0): [error("REQUEST_LIMIT_EXCEEDED", "TotalRequests Limit exceeded.")]}, {})
+
+
+def test_results_of_another_number_are_an_error() -> None:
+    """B10: a result list of another length is never mapped to leads."""
+    composed = compose(batch([1, 2]), AT, lock_touch=False)
+    one = [{"id": "x", "success": True, "errors": []}]
+    answers = [Subanswer(part.reference, 200, one) for part in composed.parts]
+    with pytest.raises(ContractMismatch):
+        receipt(composed, answers)

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from lead_router.core.model import Batch, Configuration, Group, Mode
+from lead_router.errors import ContractMismatch, Misconfigured
+from lead_router.salesforce import queries, records
+from lead_router.salesforce.writes import compose, cut
+from support.batches import AT, GROUP_ID, INTAKE, ORG, batch, following, lead_id, member_id, user_id
+
+TYPED = {"attributes": {"type": "Lead"}}
+LEAD_HEADERS = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-Options": "client=lead-router"}
+
+
+def test_a_batch_is_written_in_five_parts_in_this_order() -> None:
+    """P49: the header that keeps assignment rules away stands on the parts that write leads, and only there."""
+    parts = compose(batch([9, 3]), AT, lock_touch=True).parts
+    assert [(part.method, part.reference, part.path, part.headers) for part in parts] == [
+        ("PATCH", "group", f"sobjects/Round_Robin_Group__c/{GROUP_ID}", None),
+        ("POST", "ledger", "composite/sobjects", None),
+        ("PATCH", "members", "composite/sobjects", None),
+        ("PATCH", "lock", "composite/sobjects", LEAD_HEADERS),
+        ("PATCH", "leads", "composite/sobjects", LEAD_HEADERS),
+    ]
+    assert parts[0].body == {"Turn__c": 43, "Clock__c": 7, "Expected_Turn__c": "3.41"}
+
+
+def test_the_ledger_is_in_turn_order_and_all_else_in_id_order() -> None:
+    ledger, members, lock, leads = (part.body or {} for part in compose(batch([9, 3]), AT, lock_touch=True).parts[1:])
+    assert [row["Turn_Key__c"] for row in ledger["records"]] == ["emea.3.42", "emea.3.43"]
+    assert [row["Lead__c"] for row in ledger["records"]] == [lead_id(9), lead_id(3)]
+    assert [row["id"] for row in members["records"]] == [member_id(1), member_id(2)]
+    assert [row["id"] for row in lock["records"]] == [row["id"] for row in leads["records"]] == [lead_id(3), lead_id(9)]
+    assert all(body["allOrNone"] is True for body in (ledger, members, lock, leads))
+
+
+def test_the_bodies_hold_these_keys_and_no_null() -> None:
+    """E11: only what is written is sent."""
+    group, ledger, members, lock, leads = (part.body or {} for part in compose(batch([9]), AT, lock_touch=True).parts)
+    assert group == {"Turn__c": 42, "Clock__c": 6, "Expected_Turn__c": "3.41"}
+    assert ledger["records"] == [
+        {
+            "attributes": {"type": "Lead_Assignment__c"},
+            "Idempotency_Key__c": f"{ORG}.{lead_id(9)}.create",
+            "Lead_Key__c": f"{lead_id(9)}.1",
+            "Lead__c": lead_id(9),
+            "Round__c": 1,
+            "Assigned_To__c": user_id(2),
+            "Assigned_From__c": INTAKE,
+            "Explanation__c": "Rep 1 passed over: paused",
+            "Event_At__c": "2026-11-29T20:00:00.000Z",
+            "Committed_At__c": "2026-11-29T20:00:00.000Z",
+            "Latency_Ms__c": 0,
+            "Outcome__c": "Assigned",
+            "Rule__c": "Web",
+            "Group__c": GROUP_ID,
+            "Member__c": member_id(2),
+            "Epoch__c": 3,
+            "Turn__c": 42,
+            "Turn_Key__c": "emea.3.42",
+            "Submission_Even__c": f"{9:032x}",
+            "Submission_Odd__c": f"{10:032x}",
+        }
+    ]
+    assert members["records"] == [
+        {
+            "attributes": {"type": "Round_Robin_Member__c"},
+            "id": member_id(2),
+            "Next_Turn__c": 100,
+            "Last_Turn__c": 42,
+            "Leads_Received__c": 1,
+        }
+    ]
+    assert lock["records"] == [{**TYPED, "id": lead_id(9), "Routing_Expected_Owner__c": INTAKE}]
+    assert leads["records"] == [
+        {
+            **TYPED,
+            "id": lead_id(9),
+            "OwnerId": user_id(2),
+            "Routing_Idem_Key__c": f"{ORG}.{lead_id(9)}.create",
+            "Routing_Round__c": 1,
+            "Routing_Expected_Owner__c": INTAKE,
+            "Routed_At__c": "2026-11-29T20:00:00.000Z",
+            "Routing_Status__c": "Assigned",
+            "Routing_Group__c": "emea",
+        }
+    ]
+
+
+def test_without_a_turn_neither_group_nor_members_are_written() -> None:
+    ledger, leads = compose(following(2, 1), AT, lock_touch=False).parts
+    assert (ledger.reference, leads.reference) == ("ledger", "leads")
+    (row,) = (ledger.body or {})["records"]
+    assert row["Outcome__c"] == "Duplicate"
+    assert {"Turn_Key__c", "Submission_Even__c", "Group__c", "Rule__c"} & set(row) == set()
+    (lead,) = (leads.body or {})["records"]
+    assert (lead["Routing_Status__c"], lead["Routing_Duplicate_Of__c"]) == ("Duplicate", lead_id(1))
+
+
+def test_an_old_error_is_cleared_and_nothing_else_is() -> None:
+    given = batch([1])
+    (write,) = given.writes
+    failed = replace(write, lead=replace(write.lead, fields={"Routing_Error__c": "it failed"}))
+    leads = compose(Batch((failed,), given.before, given.after), AT, lock_touch=False).parts[-1].body or {}
+    assert {name for name, value in leads["records"][0].items() if value is None} == {"Routing_Error__c"}
+
+
+def test_prose_is_cut_to_its_field() -> None:
+    assert cut("x" * 80, 80) == "x" * 80
+    assert cut("x" * 81, 80) == "x" * 79 + "…"
+
+
+def test_a_lead_is_read_with_all_its_fields() -> None:
+    row = {
+        "attributes": {"type": "Lead", "url": "/services/data/v68.0/sobjects/Lead/00Q"},
+        "Id": lead_id(1),
+        "OwnerId": INTAKE,
+        "Owner": {"attributes": {"type": "Name"}, "Type": "Queue"},
+        "CreatedDate": "2026-11-29T20:00:00.250+0000",
+        "Status": "Open",
+        "IsConverted": False,
+        "Email": None,
+        "Routing_Idem_Key__c": None,
+        "Routing_Round__c": 2.0,
+        "Routing_Status__c": "Held",
+    }
+    lead = records.lead(row)
+    assert lead.created_at == datetime(2026, 11, 29, 20, 0, 0, 250_000, UTC)
+    assert (lead.round, lead.held, lead.stamp) == (2, True, None)
+    assert type(lead.round) is int
+    assert set(lead.fields) == set(row) - {"attributes"}
+
+
+def test_a_row_of_another_shape_is_told_without_its_values() -> None:
+    with pytest.raises(ContractMismatch) as refused:
+        records.lead({"Id": lead_id(1), "OwnerId": "lovelace@example.org"})
+    assert "lovelace" not in str(refused.value)
+
+
+def test_a_group_is_as_its_first_member_s_row_says() -> None:
+    """Later pages are read later: a newer turn beside an older member would pass for a fresh sight of the group."""
+
+    def row(number: int, turn: float) -> dict[str, object]:
+        parent = {"Key__c": "emea", "Name": "EMEA", "Mode__c": "Live", "Epoch__c": 3.0, "Turn__c": turn}
+        parent |= {"Clock__c": 7.0, "Fallback_Queue__c": None}
+        return {
+            "Id": member_id(number),
+            "Group__c": GROUP_ID,
+            "Group__r": parent,
+            "User__c": user_id(number),
+            "User__r": {"Name": f"Rep {number}", "IsActive": number == 1},
+            "Weight__c": 2.0,
+            "Sort_Order__c": None,
+            "Active__c": True,
+            "Next_Turn__c": None,
+            "Last_Turn__c": 5.0,
+            "Leads_Received__c": None,
+        }
+
+    found = records.groups([row(1, 41.0), row(2, 42.0)])
+    group = found[GROUP_ID]
+    assert group == Group(GROUP_ID, "emea", "EMEA", Mode.LIVE, 3, 41, 7, None, group.members)
+    assert [(each.user_active, each.next_turn, each.last_turn, each.weight) for each in group.members] == [
+        (True, None, 5, 2),
+        (False, None, 5, 2),
+    ]
+
+
+def configuration(**changes: object) -> Configuration:
+    plain = Configuration(
+        rules=(),
+        group_keys={},
+        queues={},
+        intake_owners=frozenset({INTAKE}),
+        unassigned="",
+        form_field=None,
+        submission_window_s=600,
+        follow_wait_s=600,
+        integration_user_id=user_id(9),
+        lead_fields=frozenset({"Id", "Email"}),
+    )
+    return replace(plain, **changes)
+
+
+def test_the_sweep_asks_for_one_page_behind_the_last_lead() -> None:
+    """B20: order and cursor name creation and id, so that leads of one instant are neither skipped nor repeated."""
+    asked = configuration(unassigned="LeadSource = 'Web'", intake_statuses=frozenset({"New"}))
+    assert queries.unassigned(asked, 50, (AT, lead_id(7))) == (
+        "SELECT Id,Email FROM Lead WHERE IsConverted = false"
+        f" AND (OwnerId IN ('{INTAKE}')"
+        " OR (Status IN ('New') AND (Routing_Round__c = null OR Routing_Round__c = 0)))"
+        " AND (LeadSource = 'Web')"
+        " AND (CreatedDate > 2026-11-29T20:00:00.000Z"
+        f" OR (CreatedDate = 2026-11-29T20:00:00.000Z AND Id > '{lead_id(7)}'))"
+        " ORDER BY CreatedDate, Id LIMIT 50"
+    )
+
+
+def test_values_cannot_end_a_literal() -> None:
+    assert queries.text("O'Brien \\ co\n") == r"'O\'Brien \\ co\n'"
+
+
+def test_a_full_batch_s_queries_fit_into_their_urls() -> None:
+    """B19: 200 leads with both submission keys each are read in one call."""
+    keys = [f"{number:032x}" for number in range(400)]
+    ids = [lead_id(number) for number in range(200)]
+    for soql in (
+        queries.ledger("Submission_Even__c", keys),
+        queries.ledger("Lead__c", ids),
+        queries.leads(queries.BASE_LEAD_FIELDS, ids),
+        queries.members(),
+    ):
+        assert len(queries.part("q", soql).path) < queries.URL_MAX
+    with pytest.raises(Misconfigured):
+        queries.part("q", queries.ledger("Submission_Even__c", keys * 2))
+
+
+def test_a_query_s_url_is_encoded_once() -> None:
+    assert queries.part("q", "SELECT Id FROM Lead WHERE Name = 'a&b+c%?#'").path == (
+        "query?q=SELECT%20Id%20FROM%20Lead%20WHERE%20Name%20=%20'a%26b%2Bc%25%3F%23'"
+    )
