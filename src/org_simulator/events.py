@@ -70,7 +70,7 @@ class ChangeLog:
     def channels(self) -> frozenset[str]:
         """The channels that exist: selected entities, all of them together, and the platform events."""
         changes = {f"/data/{event_name(sobject)}" for sobject in self._entities()}
-        platform = {f"/event/{name}" for name in self._org.schema.platform_events}
+        platform = {f"/event/{event.name}" for event in self._org.schema.platform_events.values()}
         return frozenset({ALL_CHANGES, *changes, *platform})
 
     def position(self, replay_id: int) -> int:
@@ -109,9 +109,8 @@ class ChangeLog:
     # ---- publishing -------------------------------------------------------------------------------------------------
 
     def publish(self, name: str, fields: Mapping[str, Any], user_id: str | None = None) -> str:
-        """Publish a platform event now; returns its EventUuid. Raises KeyError for a name the schema does not have."""
-        if name not in self._org.schema.platform_events:
-            raise KeyError(name)
+        """Publish a platform event now; returns its EventUuid. Raises KeyError for a name that the schema lacks."""
+        name = self._org.schema.platform_events[name.lower()].name
         now = self._org.clock.now()
         event_uuid = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
         stamped = {

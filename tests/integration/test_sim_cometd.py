@@ -11,6 +11,7 @@ from org_simulator.cometd import Terms
 from support.bayeux import Served, Speaker, record_ids, replay_ids, serving, speaking
 from support.stream_org import ADMIN, INTEGRATION, LEAD, REQUESTED, StreamOrg
 
+PASSER_BY = "005000000000003AAA"
 UNKNOWN = {"error": "403::Unknown client", "advice": {"interval": 0, "reconnect": "handshake"}, "successful": False}
 REFUSED = {"error": "401::Authentication invalid", "advice": {"reconnect": "none", "interval": 0}, "successful": False}
 
@@ -318,6 +319,26 @@ class TestIdentity:
             assert reply["ext"]["sfdc"]["failureReason"] == reason
             scene.org.clock.advance(40)
             assert (await other.handshake())["successful"]
+
+
+class TestAccess:
+    @story()
+    async def test_changes_need_view_all(self, scene):
+        """A user without View All on the object is refused its channel."""
+        scene.client.token = scene.org.sessions.issue(PASSER_BY)
+        await scene.client.handshake()
+        reply = await scene.client.subscribe(LEAD)
+        assert reply["error"] == "403::User not allowed to subscribe CDC without View All Data permissions"
+        assert (await scene.client.subscribe(f"/event/{REQUESTED}"))["successful"]
+
+    @story()
+    async def test_the_common_channel_silently_leaves_out(self, scene):
+        """On `/data/ChangeEvents` the same user is subscribed and hears nothing of the object."""
+        for user_id, heard in ((PASSER_BY, 0), (ADMIN, 1)):
+            async with speaking(scene.served, scene.org.sessions.issue(user_id)) as other:
+                await other.open("/data/ChangeEvents")
+                scene.org.create_leads(1)
+                assert len(record_ids(await other.connect(advice={"timeout": 0}))) == heard
 
 
 class TestRefusals:

@@ -14,7 +14,7 @@ INSTALL_S = 240
 
 
 def node() -> str:
-    """The path of node, its packages installed under `tests/peers`; skips the test where node or npm is absent, and fails it
+    """The path of node, packages installed under `tests/peers`; skips the test where node or npm is absent, and fails it
     where they are there and cannot install.
     """
     found, npm = shutil.which("node"), shutil.which("npm")

@@ -12,7 +12,7 @@ from typing import Any
 from org_simulator.changes import CREATE, RowChange
 from org_simulator.clock import Clock, ManualClock
 from org_simulator.events import ChangeLog, change_log
-from org_simulator.schema import Schema, SObject
+from org_simulator.schema import ObjectPermission, PermissionSet, Schema, SObject
 from org_simulator.sessions import Sessions
 from org_simulator.switches import Switches
 
@@ -22,6 +22,20 @@ INTEGRATION = "005000000000002AAA"
 LEAD = "/data/LeadChangeEvent"
 REQUESTED = "Lead_Routing_Requested__e"
 
+VIEWER = PermissionSet(
+    name="Lead_Router_Integration",
+    label="Lead Router Integration",
+    custom_permissions=frozenset(),
+    user_permissions=frozenset(),
+    objects={
+        sobject.lower(): ObjectPermission(
+            sobject, create=False, read=True, edit=False, delete=False, view_all=True, modify_all=False
+        )
+        for sobject in ("Lead", "Widget__c")
+    },
+    fields={},
+)
+
 
 def _schema() -> Schema:
     def of(name: str, prefix: str) -> SObject:
@@ -29,7 +43,7 @@ def _schema() -> Schema:
 
     objects = {known.name.lower(): known for known in (of("Lead", "00Q"), of("Contact", "003"), of("Widget__c", "a00"))}
     selected = frozenset({"LeadChangeEvent", "Widget__ChangeEvent"})
-    return Schema(objects, {REQUESTED: of(REQUESTED, "e00")}, selected, {}, {}, {})
+    return Schema(objects, {REQUESTED.lower(): of(REQUESTED, "e00")}, selected, {VIEWER.name: VIEWER}, {}, {})
 
 
 @dataclass
@@ -50,6 +64,10 @@ class StreamOrg:
     def __post_init__(self) -> None:
         self.sessions = Sessions("00D000000000001AAA", self.dice, lambda user_id: user_id not in self.inactive)
         change_log(self)
+
+    def permission_sets(self, user_id: str) -> tuple[str, ...]:
+        """The integration user may view what is selected; others have no permission set."""
+        return (VIEWER.name,) if user_id == INTEGRATION else ()
 
     @property
     def log(self) -> ChangeLog:

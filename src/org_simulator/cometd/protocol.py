@@ -37,6 +37,7 @@ HANDSHAKE_MISSING = "403::Client has not completed handshake"
 TOO_MANY_CLIENTS = "403::Organization concurrent user limit exceeded"
 RESTRICTED_CHANNEL = "403::Restricted channel"
 UNKNOWN_CLIENT = "403::Unknown client"
+VIEW_ALL_MISSING = "403::User not allowed to subscribe CDC without View All Data permissions"
 REQUEST_TOO_LARGE = "413::Maximum Request Size Exceeded"
 TOO_BUSY = "503::Server is too busy.  Please try your request again later."
 

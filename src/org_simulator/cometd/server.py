@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from org_simulator.cometd import protocol
+from org_simulator.cometd.access import heard
 from org_simulator.cometd.protocol import Json, accepted, refused
 from org_simulator.cometd.sessions import Session, Sessions, Terms, collect, pending
-from org_simulator.events import ChangeLog, UnknownReplayId, change_log
+from org_simulator.events import ALL_CHANGES, NEW_ONLY, ChangeLog, UnknownReplayId, change_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,25 +174,34 @@ class Server:
 
     def _subscribe(self, call: Json, session: Session) -> Json:
         channel = call.get("subscription")
-        if not isinstance(channel, str) or not channel:
-            return refused(call, protocol.CHANNEL_MISSING)
-        if not channel.startswith("/"):
-            return refused(call, protocol.CHANNEL_MALFORMED)
-        if (error := self.log.faults.take("refuse_subscribe")) is not None:
-            return refused(call, error or protocol.RESTRICTED_CHANNEL)
-        if channel not in self.log.channels():
-            return refused(call, protocol.channel_unknown(channel))
+        session.heard = heard(self._org, session.user_id)
+        if (error := self._channel_fault(channel, session)) is not None:
+            return refused(call, error)
+        channel = str(channel)
         replay_id = _replay_id(call, channel)
         try:
-            position = self.log.position(replay_id) if isinstance(replay_id, int) else None
+            if not isinstance(replay_id, int):
+                raise UnknownReplayId(str(replay_id))
+            position = self.log.position(replay_id)
         except UnknownReplayId:
-            position = None
-        if position is None:
             return refused(call, protocol.replay_id_invalid(replay_id))
-        early = self.log.faults.take("rewind") if replay_id != -1 else None
+        early = self.log.faults.take("rewind") if replay_id != NEW_ONLY else None
         session.cursors[channel] = max(0, position - (int(early or 1) if early is not None else 0))
         session.woken.set()
         return accepted(call)
+
+    def _channel_fault(self, channel: object, session: Session) -> str | None:
+        if not isinstance(channel, str) or not channel:
+            return protocol.CHANNEL_MISSING
+        if not channel.startswith("/"):
+            return protocol.CHANNEL_MALFORMED
+        if (error := self.log.faults.take("refuse_subscribe")) is not None:
+            return error or protocol.RESTRICTED_CHANNEL
+        if channel not in self.log.channels():
+            return protocol.channel_unknown(channel)
+        # On the channel of all changes the permission is asked for at delivery.
+        allowed = not channel.startswith("/data/") or channel == ALL_CHANGES or channel in session.heard
+        return None if allowed else protocol.VIEW_ALL_MISSING
 
     # ---- waiting ----------------------------------------------------------------------------------------------------
 

@@ -32,7 +32,9 @@ class Terms:
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One client between handshake and goodbye. `cursors` maps each subscribed channel to the serial delivered last."""
+    """One client between handshake and goodbye. `cursors` maps each subscribed channel to the serial delivered last;
+    `heard` are the change channels its user had the permission for at the last subscribe.
+    """
 
     client_id: str
     browser: str
@@ -41,6 +43,7 @@ class Session:
     epoch: int
     gives_up_at: float | None
     cursors: dict[str, int] = field(default_factory=dict)
+    heard: frozenset[str] = frozenset()
     connects: int = 0
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -140,5 +143,8 @@ def collect(session: Session, log: ChangeLog, events_max: int) -> list[Json]:
 
 
 def _wanted(session: Session, event: Event) -> list[str]:
-    names = (event.channel, ALL_CHANGES) if event.channel.startswith("/data/") else (event.channel,)
+    changes = event.channel.startswith("/data/")
+    if changes and event.channel not in session.heard:
+        return []
+    names = (event.channel, ALL_CHANGES) if changes else (event.channel,)
     return [name for name in names if name in session.cursors and session.cursors[name] < event.serial]
