@@ -1,0 +1,53 @@
+"""What a user may see: the org's schema without the objects and fields that no permission set of the user opens.
+
+The administrator sees everything. For all others custom objects need read access, and custom fields field-level
+security; required fields and master-detail references have none and come with their object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from org_simulator.schema import Field, PermissionSet, Schema, SObject
+    from org_simulator.wire.world import World
+
+
+def view(world: World, user_id: str) -> Schema:
+    """The schema as this user sees it; fields that the user may not edit are neither createable nor updateable."""
+    org = world.org
+    if user_id == org.admin_user_id:
+        return org.schema
+    names = tuple(sorted(org.permission_sets(user_id)))
+    with world.lock:
+        if names not in world.views:
+            world.views[names] = _view(org.schema, [org.schema.permission_sets[name] for name in names])
+        return world.views[names]
+
+
+def _view(schema: Schema, sets: list[PermissionSet]) -> Schema:
+    editable: dict[str, bool] = {}
+    for each in sets:
+        for name, edit in each.fields.items():
+            editable[name] = edit or editable.get(name, False)
+    readable = {name for each in sets for name, permission in each.objects.items() if permission.read}
+    objects = {
+        name: _seen(sobject, editable)
+        for name, sobject in schema.objects.items()
+        if not sobject.custom or name in readable
+    }
+    return replace(schema, objects=objects)
+
+
+def _seen(sobject: SObject, editable: Mapping[str, bool]) -> SObject:
+    fields: dict[str, Field] = {}
+    for name, field in sobject.fields.items():
+        edit = editable.get(f"{sobject.name}.{field.name}".lower())
+        if not field.name.endswith("__c") or field.required or field.master or edit is True:
+            fields[name] = field
+        elif edit is False:
+            fields[name] = replace(field, createable=False, updateable=False)
+    return replace(sobject, fields=fields)

@@ -1,0 +1,240 @@
+"""`/composite/sobjects`: up to 200 records in one call, answered by position."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from org_simulator.failures import Failure
+from org_simulator.ids import is_id
+from org_simulator.wire import rows
+from org_simulator.wire.errors import bad_request, record_errors, rolled_back
+from org_simulator.wire.exchange import Reply
+from org_simulator.wire.paths import plan, resolve
+from org_simulator.wire.query import reader, record
+from org_simulator.wire.world import Call, sobject_of, work
+
+if TYPE_CHECKING:
+    from org_simulator.schema import SObject
+    from org_simulator.transaction import Transaction
+
+RECORDS_MAX = 200
+RETRIEVE_MAX = 2000
+CHUNKS_MAX = 10  # runs of one type in one request
+_LOCKED = "UNABLE_TO_LOCK_ROW"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One record to save."""
+
+    sobject: SObject
+    record_id: str
+    content: Mapping[str, Any]
+
+
+Result: TypeAlias = "dict[str, Any]"
+Save: TypeAlias = Callable[["Transaction", Item], Result]
+
+
+class _RolledBack(Exception):
+    """Leaves a transaction without a commit."""
+
+    def __init__(self, results: list[Result]) -> None:
+        super().__init__()
+        self.results = results
+
+
+def create(call: Call, _captured: Sequence[str]) -> Reply:
+    """POST /composite/sobjects."""
+
+    def save(opened: Transaction, item: Item) -> Result:
+        new = rows.fields(call, opened, item.sobject, item.content)
+        return _good(opened.insert(item.sobject.name, new))
+
+    return _save_all(call, _items(call), save)
+
+
+def update(call: Call, _captured: Sequence[str]) -> Reply:
+    """PATCH /composite/sobjects."""
+
+    def save(opened: Transaction, item: Item) -> Result:
+        if not item.record_id:
+            raise Failure("MISSING_ARGUMENT", "Id not specified in an update call")
+        new = rows.fields(call, opened, item.sobject, item.content)
+        opened.update(item.sobject.name, item.record_id, new)
+        return _good(item.record_id)
+
+    return _save_all(call, _items(call), save)
+
+
+def upsert(call: Call, captured: Sequence[str]) -> Reply:
+    """PATCH /composite/sobjects/X/FIELD."""
+    sobject = sobject_of(call, captured[0])
+    key = captured[1]
+    items = _items(call)
+    if any(item.sobject is not sobject for item in items):
+        raise bad_request("INVALID_INPUT", f"All records of this request must be of type {sobject.name}")
+
+    def save(opened: Transaction, item: Item) -> Result:
+        content = {name: value for name, value in item.content.items() if name.lower() != key.lower()}
+        value = next((value for name, value in item.content.items() if name.lower() == key.lower()), None)
+        value = item.record_id if key.lower() == "id" else value
+        if not value:
+            raise Failure("MISSING_ARGUMENT", f"{key} not specified")
+        found = rows.by_key(opened, sobject, key, str(value))
+        if len(found) > 1:
+            raise Failure("DUPLICATE_EXTERNAL_ID", f"{key}: more than one record found for external id field")
+        new = rows.fields(call, opened, sobject, content)
+        if not found:
+            return _good(opened.insert(sobject.name, {**new, key: value})) | {"created": True}
+        opened.update(sobject.name, found[0]["Id"], new)
+        return _good(found[0]["Id"]) | {"created": False}
+
+    return _save_all(call, items, save)
+
+
+def delete(call: Call, _captured: Sequence[str]) -> Reply:
+    """DELETE /composite/sobjects?ids=a,b&allOrNone=."""
+    ids = [each for each in call.query.get("ids", "").split(",") if each]
+    items = [Item(_sobject_of_id(call, each), each, {}) for each in ids]
+
+    def save(opened: Transaction, item: Item) -> Result:
+        opened.delete(item.sobject.name, item.record_id)
+        return _good(item.record_id)
+
+    return _save_all(call, items, save)
+
+
+def retrieve(call: Call, captured: Sequence[str]) -> Reply:
+    """GET /composite/sobjects/X?ids=&fields=, or POST with a body: records by position, null where there is none."""
+    sobject = sobject_of(call, captured[0])
+    if call.method == "GET":
+        ids, names = (call.query.get(name, "").split(",") for name in ("ids", "fields"))
+    else:
+        content = rows.body(call)
+        ids, names = (list(map(str, content.get(name) or ())) for name in ("ids", "fields"))
+    if len(ids) > RETRIEVE_MAX:
+        raise _too_many(RETRIEVE_MAX)
+    tree = plan(resolve(call.schema, sobject, name.strip()) for name in names)
+    with work(call) as opened:
+        read = reader(opened)
+        found = [opened.row(sobject.name, each) if is_id(each) else None for each in ids]
+        return Reply(200, [row and record(call, sobject.name, tree, row, read) for row in found])
+
+
+def _good(record_id: str) -> Result:
+    return {"id": record_id, "success": True, "errors": []}
+
+
+def _too_many(limit: int) -> Failure:
+    text = f"record limit reached. cannot submit more than {limit} records into this operation"
+    return bad_request("EXCEEDED_ID_LIMIT", text)
+
+
+def _items(call: Call) -> list[Item]:
+    """The records of the body, each with its type and id taken out."""
+    given = rows.body(call).get("records")
+    if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
+        raise bad_request("JSON_PARSER_ERROR", "The records of this request must be a list of objects")
+    items: list[Item] = []
+    for each in given:
+        attributes = each.get("attributes")
+        name = attributes.get("type") if isinstance(attributes, Mapping) else None
+        sobject = call.schema.objects.get(str(name).lower())
+        if sobject is None:
+            raise bad_request("INVALID_TYPE", f"sObject type '{name}' is not supported.")
+        record_id = next((str(value) for key, value in each.items() if key.lower() == "id" and value), "")
+        content = {key: value for key, value in each.items() if key.lower() not in {"id", "attributes"}}
+        items.append(Item(sobject, record_id, content))
+    return items
+
+
+def _sobject_of_id(call: Call, record_id: str) -> SObject:
+    for sobject in call.schema.objects.values():
+        if is_id(record_id) and record_id.startswith(sobject.prefix):
+            return sobject
+    raise bad_request("MALFORMED_ID", f"malformed id {record_id}")
+
+
+def _all_or_none(call: Call) -> bool:
+    if call.method == "DELETE":
+        return call.query.get("allOrNone", "").lower() == "true"
+    return rows.body(call).get("allOrNone") is True
+
+
+def _save_all(call: Call, items: Sequence[Item], save: Save) -> Reply:
+    """Save in list order. Inside a rolled-back composite the results say what the org says there (see `_undone`)."""
+    if len(items) > RECORDS_MAX:
+        raise _too_many(RECORDS_MAX)
+    chunks = [list(run) for _, run in itertools.groupby(items, key=lambda item: item.sobject.name)]
+    if len(chunks) > CHUNKS_MAX:
+        advice = "Please rearrange the data to reduce chunking."
+        raise bad_request(
+            "LIMIT_EXCEEDED", f"Cannot have more than {CHUNKS_MAX} chunks in a single operation. {advice}"
+        )
+    together = call.shared is not None or _all_or_none(call)
+    one_by_one = together and call.shared is None and not call.world.org.switches.mixed_type_collections_atomic
+    results: list[Result] = []
+    for part in chunks if one_by_one else [list(items)]:
+        results += _in_transaction(call, part, save, together=together)
+        if together and not all(each["success"] for each in results):
+            break
+    results += [{"success": False, "errors": rolled_back()} for _ in range(len(items) - len(results))]
+    return Reply(200, results)
+
+
+def _in_transaction(call: Call, items: Sequence[Item], save: Save, *, together: bool) -> list[Result]:
+    try:
+        with work(call) as opened:
+            results = _save_each(call, opened, items, save, together=together)
+            _hold_together(call, items, results, together=together)
+            return results
+    except _RolledBack as over:
+        return over.results
+
+
+def _hold_together(call: Call, items: Sequence[Item], results: list[Result], *, together: bool) -> None:
+    if together and not all(each["success"] for each in results):
+        raise _RolledBack(_undone(call, items, results))
+
+
+def _save_each(call: Call, opened: Transaction, items: Sequence[Item], save: Save, *, together: bool) -> list[Result]:
+    for name, run in itertools.groupby(items, key=lambda item: item.sobject.name):
+        opened.preload(name, [item.record_id for item in run if is_id(item.record_id)])
+    results: list[Result] = []
+    for item in items:
+        back = opened.savepoint()
+        try:
+            results.append(save(opened, item))
+        except Failure as failure:
+            opened.rollback_to(back)
+            results.append({"success": False, "errors": record_errors(failure)})
+            if together and (failure.code == _LOCKED or call.world.org.switches.only_first_error_reported):
+                break
+    return results
+
+
+def _undone(call: Call, items: Sequence[Item], results: list[Result]) -> list[Result]:
+    """The results of a collection that was rolled back.
+
+    Records that were good themselves say ALL_OR_NONE_OPERATION_ROLLED_BACK; where only the composite around the
+    collection asked for all or none, the org may go on calling them a success (a switch).
+    """
+    if (
+        call.shared is not None
+        and not _all_or_none(call)
+        and call.world.org.switches.inner_success_true_when_rolled_back
+    ):
+        told = list(results)
+    else:
+        told = [
+            each if not each["success"] else {"id": each["id"], "success": False, "errors": rolled_back()}
+            for each in results
+        ]
+    for item in items[len(told) :]:
+        known = {"id": item.record_id} if item.record_id else {}
+        told.append({**known, "success": False, "errors": rolled_back()})
+    return told

@@ -1,0 +1,45 @@
+"""From options to a running org: what the command line and in-process tests share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from org_simulator.clock import Clock, SystemClock
+from org_simulator.events import change_log
+from org_simulator.org import Org
+from org_simulator.schema import default_metadata, load
+from org_simulator.switches import Switches
+from org_simulator.wire.faults import Faults
+from org_simulator.wire.oauth import REFRESH_TOKEN
+from org_simulator.wire.world import ConnectedApp, World
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BASE_URL = "https://simulated.my.salesforce.com"
+
+
+def world(
+    *,
+    metadata: Path | None = None,
+    clock: Clock | None = None,
+    switches: Switches | None = None,
+    seed: int = 0,
+    app: ConnectedApp | None = None,
+    base_url: str = BASE_URL,
+) -> World:
+    """A new org that knows the shipped metadata, behind its wire."""
+    org = Org(
+        load(metadata or default_metadata()),
+        clock=clock or SystemClock(),
+        switches=switches or Switches(),
+        seed=seed,
+    )
+    change_log(org)
+    return World(
+        org=org,
+        app=app or ConnectedApp(),
+        base_url=base_url,
+        faults=Faults(seed),
+        refresh_tokens={REFRESH_TOKEN: org.integration_user_id},
+    )
