@@ -187,8 +187,8 @@ class Snapshot:
     """All that one decision may look at, read at one moment, groups first; groups and leads by id.
 
     `leads` lacks a lead that Salesforce no longer has. `submission_keys_read` are the submission keys by which the
-    ledger was read: a lead whose keys are not among them must be read again before it is decided. `unfit` are users that
-    cannot own leads although no member row says so, because Salesforce refused them.
+    ledger was read: a lead whose keys are not among them must be read again before it is decided. `unfit` are users
+    that cannot own leads although no member row says so, because Salesforce refused them.
     """
 
     taken_at: datetime
