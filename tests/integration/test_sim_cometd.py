@@ -2,14 +2,19 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 
 import aiohttp
 import pytest
 
+from org_simulator.clock import ManualClock
 from org_simulator.cometd import Terms
+from org_simulator.org import Org
+from org_simulator.schema import default_metadata, load
+from org_simulator.switches import Switches
 from support.bayeux import Served, Speaker, record_ids, replay_ids, serving, speaking
-from support.stream_org import ADMIN, INTEGRATION, LEAD, REQUESTED, StreamOrg
+from support.stream_org import ADMIN, INTEGRATION, LEAD, REQUESTED, START, StreamOrg
 
 PASSER_BY = "005000000000003AAA"
 UNKNOWN = {"error": "403::Unknown client", "advice": {"interval": 0, "reconnect": "handshake"}, "successful": False}
@@ -339,6 +344,35 @@ class TestAccess:
                 await other.open("/data/ChangeEvents")
                 scene.org.create_leads(1)
                 assert len(record_ids(await other.connect(advice={"timeout": 0}))) == heard
+
+
+class TestWholeOrg:
+    def test_a_leads_life_as_events(self):
+        """Against the shipped metadata: only what was committed is heard, with its origin, in commit order."""
+
+        async def whole():
+            org = Org(load(default_metadata()), clock=ManualClock(START), switches=Switches(), seed=7)
+            async with (
+                serving(org) as served,
+                speaking(served, org.sessions.issue(org.integration_user_id)) as client,
+            ):
+                await client.open(LEAD)
+                with org.transaction(org.admin_user_id, client="WebForm") as opened:
+                    lead = opened.insert("Lead", {"FirstName": "Ada", "LastName": "Doe", "Company": "Acme"})
+                with suppress(RuntimeError), org.transaction(org.admin_user_id) as opened:
+                    opened.update("Lead", lead, {"Company": "Never"})
+                    raise RuntimeError
+                with org.transaction(org.admin_user_id) as opened:
+                    opened.update("Lead", lead, {"Company": "Zenith"})
+                return lead, await client.connect()
+
+        lead, (created, updated, _) = asyncio.run(whole())
+        assert record_ids([created, updated]) == [lead, lead]
+        payloads = [reply["data"]["payload"] for reply in (created, updated)]
+        origins = [payload["ChangeEventHeader"]["changeOrigin"] for payload in payloads]
+        assert origins == ["com/salesforce/api/rest/68.0;client=WebForm", "com/salesforce/api/rest/68.0"]
+        assert payloads[0]["Name"] == {"FirstName": "Ada", "LastName": "Doe"}
+        assert [payload["Company"] for payload in payloads] == ["Acme", "Zenith"]
 
 
 class TestRefusals:

@@ -14,8 +14,9 @@ INSTALL_S = 240
 
 
 def node() -> str:
-    """The path of node, packages installed under `tests/peers`; skips the test where node or npm is absent, and fails it
-    where they are there and cannot install.
+    """The path of node, its packages installed under `tests/peers`.
+
+    Skips the test where node or npm is absent, and fails it where they are there and cannot install.
     """
     found, npm = shutil.which("node"), shutil.which("npm")
     if found is None or npm is None:

@@ -179,16 +179,18 @@ class Server:
             return refused(call, error)
         channel = str(channel)
         replay_id = _replay_id(call, channel)
-        try:
-            if not isinstance(replay_id, int):
-                raise UnknownReplayId(str(replay_id))
-            position = self.log.position(replay_id)
-        except UnknownReplayId:
+        if (position := self._position(replay_id)) is None:
             return refused(call, protocol.replay_id_invalid(replay_id))
         early = self.log.faults.take("rewind") if replay_id != NEW_ONLY else None
         session.cursors[channel] = max(0, position - (int(early or 1) if early is not None else 0))
         session.woken.set()
         return accepted(call)
+
+    def _position(self, replay_id: object) -> int | None:
+        try:
+            return self.log.position(replay_id) if isinstance(replay_id, int) else None
+        except UnknownReplayId:
+            return None
 
     def _channel_fault(self, channel: object, session: Session) -> str | None:
         if not isinstance(channel, str) or not channel:
