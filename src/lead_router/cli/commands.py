@@ -133,7 +133,16 @@ def _show(store: JobStore, words: argparse.Namespace) -> int:
     if words.json:
         print(as_json(job))
         return 0
-    names = ("id", "status", "lead_id", "idempotency_key", "attempts", "max_attempts", "created_at", "next_run_at")
+    names: tuple[str, ...] = (
+        "id",
+        "status",
+        "lead_id",
+        "idempotency_key",
+        "attempts",
+        "max_attempts",
+        "created_at",
+        "next_run_at",
+    )
     names += ("locked_by", "lease_until", "completed_at", "outcome", "last_error", "payload")
     print(table(("field", "value"), [(name, getattr(job, name)) for name in names]))
     return 0

@@ -26,7 +26,7 @@ class Breaker:
     def trip(self, at_least_s: float = 0.0) -> float:
         """Open for `at_least_s` or the next doubled delay, whichever is longer; the answer is that delay in seconds."""
         with self._lock:
-            delay = max(at_least_s, min(CAP_S, FIRST_S * 2**self._trips))
+            delay = max(at_least_s, min(CAP_S, FIRST_S * 2.0**self._trips))
             self._trips = min(self._trips + 1, 16)
             self._until = max(self._until, self._monotonic() + delay)
             return delay

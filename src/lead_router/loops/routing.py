@@ -245,7 +245,7 @@ def _halves(portion: Portion) -> list[Portion]:
 
 
 def _without(snapshot: Snapshot, unfit: frozenset[str]) -> Snapshot:
-    """The snapshot with owners that Salesforce refused shown as inactive."""
+    """The snapshot with owners that Salesforce refused shown as inactive, in their groups and elsewhere."""
     if not unfit:
         return snapshot
     groups = {
@@ -257,4 +257,4 @@ def _without(snapshot: Snapshot, unfit: frozenset[str]) -> Snapshot:
         )
         for key, group in snapshot.groups.items()
     }
-    return replace(snapshot, groups=groups)
+    return replace(snapshot, groups=groups, unfit=snapshot.unfit | unfit)
