@@ -97,7 +97,8 @@ def _tokens(formula: str) -> list[_Token]:
         if match is None or match.lastgroup is None:
             raise FormulaFault(f"Syntax error at character {at + 1}")
         kind = match.lastgroup
-        found.append(_Token(kind, match[kind], match.start(kind)))
+        text = match[kind]
+        found.append(_Token(kind, _SPELLING.get(text, text), match.start(kind)))
         if kind == "end":
             return found
         at = match.end()
@@ -123,7 +124,7 @@ class _Parser:
         left = self.level(number + 1)
         while self._peek().kind == "sign" and self._peek().text in _LEVELS[number]:
             operator = self._take().text
-            left = Pair(_SPELLING.get(operator, operator), left, self.level(number + 1))
+            left = Pair(operator, left, self.level(number + 1))
         return left
 
     def expect(self, kind: str, text: str) -> None:

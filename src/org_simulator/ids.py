@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 SUFFIX_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
 COUNTER_ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -13,9 +14,13 @@ LONG_LENGTH = 18
 PREFIX_LENGTH = 3
 COUNTER_LENGTH = 9
 INSTANCE = "5f0"
+KNOWN_MAX = 65_536
+"""Ids whose checksum is remembered."""
+
 _SHAPE = re.compile(r"[0-9A-Za-z]{15}(?:[0-9A-Za-z]{3})?")
 
 
+@lru_cache(maxsize=KNOWN_MAX)
 def is_id(text: object) -> bool:
     """Whether `text` has the shape of an id, 15 or 18 characters with a right checksum."""
     if not isinstance(text, str) or _SHAPE.fullmatch(text) is None:
@@ -23,6 +28,7 @@ def is_id(text: object) -> bool:
     return len(text) == SHORT_LENGTH or to18(text[:SHORT_LENGTH]) == text
 
 
+@lru_cache(maxsize=KNOWN_MAX)
 def to18(short: str) -> str:
     """The 18-character spelling of a 15-character id; an 18-character id comes back as it is.
 

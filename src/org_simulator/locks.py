@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,7 +18,7 @@ Holder: TypeAlias = "Hashable"
 @dataclass(slots=True)
 class _Lock:
     holder: Holder | None
-    waiting: deque[Holder] = field(default_factory=deque)
+    waiting: list[Holder] = field(default_factory=list)
 
 
 class Locks:

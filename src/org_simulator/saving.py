@@ -32,7 +32,7 @@ def insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any]) -> str:
     given, problems = _given(tx, sobject, fields, creating=True)
     record_id: str = given.get("Id") or tx.org.store.new_id(sobject.prefix)
     row = _new_row(tx, sobject, record_id, given)
-    problems += _missing(row, sobject.fields.values())
+    problems += _missing(row, sobject.fields.values(), problems)
     problems += _bad_references(tx, sobject, given) + ownership.problems(tx, sobject, row, None)
     stop(tx, problems)
     lock_parents(tx, sobject, row, given)
@@ -61,7 +61,7 @@ def update(tx: Transaction, sobject: SObject, record_id: str, fields: Mapping[st
     row = {**current, **given, **_modified(tx)}
     _name_person(sobject, row)
     ownership.mark_transfer(tx, sobject, row, current)
-    problems += _missing(row, [sobject.fields[name.lower()] for name in given])
+    problems += _missing(row, [sobject.fields[name.lower()] for name in given], problems)
     problems += _bad_references(tx, sobject, given) + ownership.problems(tx, sobject, row, current)
     stop(tx, problems)
     stop(tx, _broken_rules(tx, sobject, {**original, **given}, original))
@@ -161,9 +161,12 @@ def _add_login(tx: Transaction, user_id: str) -> None:
 # ---- system validation ----------------------------------------------------------------------------------------------
 
 
-def _missing(row: Row, fields: Iterable[Field]) -> list[Failure]:
+def _missing(row: Row, fields: Iterable[Field], problems: list[Failure]) -> list[Failure]:
+    """Required fields that are blank, but for those that were refused already."""
+    refused = {name for failure in problems for name in failure.fields}
     blank = [field.name for field in fields if field.required and row.get(field.name) is None]
-    return [failures.required_missing(blank)] if blank else []
+    missing = [name for name in blank if name not in refused]
+    return [failures.required_missing(missing)] if missing else []
 
 
 def _bad_references(tx: Transaction, sobject: SObject, given: Mapping[str, Any]) -> list[Failure]:
@@ -198,10 +201,10 @@ def _broken_rules(tx: Transaction, sobject: SObject, new: Row, old: Row | None) 
 
 def _claim_unique(tx: Transaction, sobject: SObject, row: Row, before: Row) -> None:
     """Hold old and new value of each changed unique field to the end of the transaction; DUPLICATE_VALUE if taken."""
-    for name, index in tx.table(sobject.name).indexes.items():
+    for name, index in tx.table(sobject.name).unique.items():
         field = index.field
         old, new = index.key(before.get(field.name)), index.key(row.get(field.name))
-        if not field.unique or old == new:
+        if old == new:
             continue
         for key in sorted(filter(None, (old, new))):
             tx.reserve(sobject.name, name, key, row["Id"])

@@ -41,9 +41,9 @@ class Index:
 
     def move(self, record_id: str, before: object, after: object) -> None:
         """A record's value was `before` and is `after`."""
-        old, new = self.key(before), self.key(after)
-        if old == new:
+        if before == after:
             return
+        old, new = self.key(before), self.key(after)
         if old is not None and (holders := self._ids.get(old)) is not None:
             holders.pop(record_id, None)
             if not holders:
@@ -64,6 +64,7 @@ class Table:
         self.sobject = sobject
         self.rows: dict[str, Row] = {}
         self.indexes = {name: Index(field) for name, field in sobject.fields.items() if _indexed(field)}
+        self.unique = {name: index for name, index in self.indexes.items() if index.field.unique}
 
     def put(self, record_id: str, row: Row | None) -> None:
         """Store a record, or forget it (None)."""

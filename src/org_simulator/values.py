@@ -21,9 +21,9 @@ _EMAIL = re.compile(r"[^@\s,;<>\"]+@[^@\s,;<>\"]+\.[^@\s,;<>\"]+")
 
 def stamp(moment: datetime, *, whole_seconds: bool) -> str:
     """A date-time as REST writes it: `2026-11-29T20:26:27.000+0000`."""
-    utc = moment.astimezone(UTC)
-    milliseconds = 0 if whole_seconds else utc.microsecond // 1000
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{milliseconds:03d}+0000"
+    utc = moment.astimezone(UTC).replace(tzinfo=None)
+    shown = utc.replace(microsecond=0) if whole_seconds else utc
+    return shown.isoformat(timespec="milliseconds") + "+0000"
 
 
 def stored(field: Field, value: Any, schema: Schema, *, whole_seconds: bool) -> Any:
@@ -97,7 +97,7 @@ def _text(field: Field, value: Any) -> str:
 def accept(
     fields: Mapping[str, Any], known: Mapping[str, Field], schema: Schema, *, whole_seconds: bool
 ) -> tuple[dict[str, Any], list[Failure]]:
-    """Values by the schema's spelling, and every failure; all names must be known (`known` by lower case)."""
+    """Values by the schema's spelling, and every failure; JSON of the wrong kind stops at once."""
     accepted: dict[str, Any] = {}
     refused: list[Failure] = []
     for name, value in fields.items():
@@ -105,5 +105,7 @@ def accept(
         try:
             accepted[field.name] = stored(field, value, schema, whole_seconds=whole_seconds)
         except Failure as failure:
+            if failure.code == "JSON_PARSER_ERROR":
+                raise
             refused.append(failure)
     return accepted, refused
