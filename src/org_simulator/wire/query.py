@@ -12,7 +12,7 @@ from lead_router.errors import BadCriteria
 from org_simulator.failures import Failure
 from org_simulator.wire import aggregate, select
 from org_simulator.wire.exchange import Reply
-from org_simulator.wire.find import candidates
+from org_simulator.wire.find import candidates, keys
 from org_simulator.wire.paths import Path, Plan, Read, nested, plan, resolve, value
 from org_simulator.wire.world import Call, Cursor, data_path, keep
 
@@ -91,7 +91,10 @@ def _where(schema: Schema, sobject: SObject, text: str | None) -> _Where:
     if text is None:
         return _Where()
     try:
-        paths = [resolve(schema, sobject, name) for name in set(_named(soql.parse(text)))]
+        tree = soql.parse(text)
+        paths = [resolve(schema, sobject, name) for name in set(_named(tree))]
+        if tree is not None:
+            keys(tree, sobject)  # refuses what is no id in Salesforce's words, before the criteria do in their own
         types = {".".join(path.names): path.type for path in paths}
         strict = [".".join(path.names) for path in paths if path.leaf is not None and path.leaf.case_sensitive]
         criteria = soql.compile_where(text, types, case_sensitive=strict)
@@ -166,7 +169,12 @@ def _sorted(schema: Schema, sobject: SObject, order: Sequence[select.Order], row
         path = resolve(schema, sobject, key.path)
         pairs = [(value(schema, path, row, read), row) for row in rows]
         blank = [row for found, row in pairs if found is None]
-        full = [(found.lower() if isinstance(found, str) else found, row) for found, row in pairs if found is not None]
+        exact = path.type in {"id", "reference"}  # ids differ by case, and order as `Id > '...'` compares them
+        full = [
+            (found.lower() if isinstance(found, str) and not exact else found, row)
+            for found, row in pairs
+            if found is not None
+        ]
         full.sort(key=lambda pair: pair[0], reverse=key.descending)
         ranked = [row for _, row in full]
         rows = blank + ranked if key.nulls_first else ranked + blank
