@@ -1,0 +1,169 @@
+"""Decide: second leads of one submission follow, wait, or go their own way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lead_router.core.decide import WAIT_RETRY_S, batches, decide
+from lead_router.core.keys import submission_of
+from lead_router.core.model import Assign, Follow, Hold, Mode, ToOwner
+from support.decide_scene import (
+    FALLBACK,
+    INTAKE,
+    ask,
+    configuration,
+    lead,
+    lead_id,
+    pool,
+    rep,
+    row,
+    rule,
+    snapshot,
+    user,
+)
+
+ANN = "ann@example.com"
+SETTINGS = configuration()
+EMEA = pool("emea", "ABC")
+KEYS = submission_of(lead(1, ANN).fields, SETTINGS)
+
+
+def first(owner, number=1, **changes):
+    """The ledger row of a first lead of Ann's submission, with its present owner."""
+    return row(number, owner, **({"submission_even": KEYS.even, "submission_odd": KEYS.odd} | changes))
+
+
+def second(ledger, *, waited_s=0.0, settings=SETTINGS, groups=(EMEA,), **changes):
+    seen = snapshot([lead(2, ANN)], groups, ledger, **changes)
+    (decision,) = decide(settings, seen, [ask(2, waited_s)])
+    return decision
+
+
+def test_a_second_lead_follows_the_present_owner_of_the_first():
+    """To whoever has the first lead now, also if a person gave it there; outcome Duplicate, no turn, no keys."""
+    taken_over = first(user("Z"), assigned_to=user("A"))
+    decision = second([taken_over])
+    said = f"A second lead of one submission: it follows lead {lead_id(1)} to its owner."
+    assert decision == Follow(ask(2), lead(2, ANN), user("Z"), 1, lead_id(1), said)
+    (batch,) = batches([decision])
+    assert (batch.before, batch.after) == (None, None)
+
+
+@pytest.mark.parametrize("shared", ["submission_even", "submission_odd"])
+def test_one_shared_key_is_enough(shared):
+    """Neighbouring buckets share one of the two keys, in its own column."""
+    other = "submission_odd" if shared == "submission_even" else "submission_even"
+    assert isinstance(second([first(user("Z"), **{other: "another"})]), Follow)
+    assert isinstance(second([first(user("Z"), submission_even="x", submission_odd="y")]), Assign)
+
+
+@pytest.mark.parametrize("owner", [INTAKE, FALLBACK])
+def test_a_second_lead_waits_while_the_first_has_no_person_and_no_longer_than_told(owner):
+    """Bounded: after follow_wait_s it is routed by itself, and leaves the keys to the first."""
+    decision = second([first(owner)], waited_s=599)
+    assert isinstance(decision, Hold)
+    assert decision.retry_s <= WAIT_RETRY_S
+    assert lead_id(1) in decision.reason
+    alone = second([first(owner)], waited_s=600)
+    assert isinstance(alone, Assign)
+    assert alone.submission is None
+    assert alone.explanation.startswith(f"Lead {lead_id(1)} of the same submission got no owner in 600 s. Rule 'all'")
+
+
+def test_a_second_lead_whose_first_is_gone_is_routed_by_itself_without_keys():
+    """The ledger row of a deleted lead still holds the keys: storing them again would be refused for ever."""
+    for gone in (first(None), first(None, lead_id=None)):
+        alone = second([gone])
+        assert isinstance(alone, Assign)
+        assert alone.submission is None
+        assert alone.explanation.startswith("An earlier lead of the same submission is gone.")
+
+
+def test_an_inactive_owner_is_not_followed():
+    """P50: nobody follows to a user who cannot own leads, known from a group or from a refusal."""
+    away = pool("emea", ["A", rep("Z", user_active=False)])
+    assert isinstance(second([first(user("Z"))], groups=(away,), waited_s=600), Assign)
+    assert isinstance(second([first(user("Y"))], unfit=frozenset({user("Y")}), waited_s=600), Assign)
+
+
+def test_an_intake_user_is_not_a_person_to_follow():
+    """A form's own user owns leads that wait: the second waits too."""
+    settings = configuration(intake_owners=frozenset({INTAKE, user("F")}))
+    assert isinstance(second([first(user("F"))], settings=settings), Hold)
+
+
+def test_of_two_firsts_the_one_with_a_person_is_followed():
+    """A middle bucket may neighbour two submissions that are apart."""
+    rows = [first(INTAKE, 1, submission_odd="x"), first(user("Z"), 3, submission_even="y")]
+    decision = second(rows)
+    assert isinstance(decision, Follow)
+    assert decision.first_lead_id == lead_id(3)
+
+
+def test_the_own_ledger_row_and_later_rounds_are_no_duplicate():
+    """A lead that comes back to the queue is routed again; what people did to its sibling is theirs."""
+    back = snapshot([lead(2, ANN, round=1)], [EMEA], [first(user("Z")), first(INTAKE, 2)])
+    (decision,) = decide(SETTINGS, back, [ask(2)])
+    assert isinstance(decision, Assign)
+    assert (decision.round, decision.submission) == (2, None)
+
+
+def test_two_leads_of_one_submission_in_one_batch_get_one_owner_in_one_commit():
+    """One turn, one owner: the second follows the first of the same batch, and is written with it or not at all."""
+    seen = snapshot([lead(1, ANN), lead(2, ANN), lead(3)], [EMEA])
+    decisions = decide(SETTINGS, seen, [ask(1), ask(2), ask(3)])
+    assert [type(decision) for decision in decisions] == [Assign, Follow, Assign]
+    assert [decision.owner_id for decision in decisions] == [user("A"), user("A"), user("B")]
+    (batch,) = batches(decisions)
+    assert [write.lead.id for write in batch.writes] == [lead_id(1), lead_id(2), lead_id(3)]
+    assert batch.after.turn == 2
+
+
+def test_two_leads_of_a_submission_over_a_bucket_boundary_are_one_too():
+    """The bucket boundary between them changes nothing."""
+    late = lead(2, ANN, CreatedDate="2026-03-04T12:09:59Z")
+    next_bucket = lead(3, ANN, CreatedDate="2026-03-04T12:10:00Z")
+    for pair in ((late, next_bucket), (next_bucket, late)):
+        seen = snapshot(pair, [EMEA])
+        decisions = decide(SETTINGS, seen, [replace(ask(2), lead_id=one.id) for one in pair])
+        assert [type(decision) for decision in decisions] == [Assign, Follow]
+
+
+def test_a_second_lead_waits_with_a_held_first_and_then_goes_first():
+    """While the first is held the second is too; when its wait is over it is routed, and takes the keys along."""
+    settings = configuration(rule("french", 1, "Country = 'FR'"))
+    seen = snapshot([lead(1, ANN, Country="DE"), lead(2, ANN, Country="FR")], [EMEA])
+    waits = decide(settings, seen, [ask(1), ask(2, waited_s=10)])
+    assert [type(decision) for decision in waits] == [Hold, Hold]
+    goes = decide(settings, seen, [ask(1), ask(2, waited_s=600)])
+    assert [type(decision) for decision in goes] == [Hold, Assign]
+    assert goes[1].submission is not None
+
+
+def test_a_first_that_went_to_a_queue_makes_the_second_wait():
+    """A queue is not a person: the second waits for someone to take the first."""
+    settings = configuration(rule("all", 1, "", ToOwner(FALLBACK, "Lost Leads")))
+    decisions = decide(settings, snapshot([lead(1, ANN), lead(2, ANN)], [EMEA]), [ask(1), ask(2)])
+    assert [type(decision) for decision in decisions] == [Assign, Hold]
+
+
+def test_a_follower_of_a_lead_without_turn_is_in_the_batch_without_turn():
+    settings = configuration(rule("all", 1, "", ToOwner(user("V"), "Vera")))
+    decisions = decide(settings, snapshot([lead(1, ANN), lead(2, ANN)], [EMEA]), [ask(1), ask(2)])
+    (batch,) = batches(decisions)
+    assert [type(write) for write in batch.writes] == [Assign, Follow]
+
+
+def test_without_a_window_every_lead_is_its_own():
+    """A window of 0 turns submissions off: no keys, no following."""
+    settings = configuration(submission_window_s=0)
+    decisions = decide(settings, snapshot([lead(1, ANN), lead(2, ANN)], [EMEA]), [ask(1), ask(2)])
+    assert [(type(decision), decision.submission) for decision in decisions] == [(Assign, None), (Assign, None)]
+
+
+def test_an_observed_first_takes_no_turn_for_its_second_either():
+    """Observe holds both; nothing follows a decision that was not written."""
+    seen = snapshot([lead(1, ANN), lead(2, ANN)], [replace(EMEA, mode=Mode.OBSERVE)])
+    assert [type(decision) for decision in decide(SETTINGS, seen, [ask(1), ask(2)])] == [Hold, Hold]
