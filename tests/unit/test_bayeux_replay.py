@@ -1,0 +1,106 @@
+"""When a replay id is complete, and what a stored position is worth."""
+
+from __future__ import annotations
+
+import pytest
+
+from lead_router.ports import Delivery, Position
+from lead_router.salesforce.replay import Progress, replay_id_of, start_of
+
+CHANNEL = "/data/LeadChangeEvent"
+
+
+def at(replay_id):
+    return Position(CHANNEL, str(replay_id).encode())
+
+
+def progress_at(replay_id):
+    progress = Progress(CHANNEL)
+    assert progress.loaded(at(replay_id))
+    return progress
+
+
+def test_the_last_id_waits_for_another_one():
+    """Several events may bear one id, the last of them in the next answer."""
+    progress = progress_at(4)
+    assert progress.behind([5, 6, 6]) == at(5)
+    progress.stored(at(5))
+    assert progress.behind([6]) is None
+    assert progress.behind([7]) == at(6)
+
+
+def test_a_single_id_moves_nothing_until_the_server_is_silent():
+    """A connect that has waited long enough behind it proves the id complete; one just sent does not."""
+    progress = progress_at(4)
+    assert progress.behind([5]) is None
+    assert progress.settled(before=100.0) == Delivery()
+    progress.awaiting(10.0)
+    assert progress.settled(before=9.0) == Delivery()
+    assert progress.settled(before=10.0) == Delivery(position=at(5))
+    progress.stored(at(5))
+    assert progress.settled(before=10.0) == Delivery()
+
+
+def test_a_lost_session_proves_nothing():
+    """Silence of a connect that was lost does not complete an id: the answer may have died with it."""
+    progress = progress_at(4)
+    progress.behind([5])
+    progress.awaiting(10.0)
+    progress.awaiting(None)
+    assert progress.settled(before=100.0) == Delivery()
+
+
+def test_without_any_position_the_first_id_is_taken_at_once():
+    """A position that may repeat is better than none, which would lose what comes during a crash."""
+    assert Progress(CHANNEL).behind([5]) == at(5)
+
+
+def test_a_quiet_answer_confirms():
+    """The server had nothing more to say: the open id is complete, else the stored one still holds."""
+    progress = progress_at(4)
+    assert progress.confirmed() == Delivery(position=at(4))
+    progress.behind([5])
+    assert progress.confirmed() == Delivery(position=at(5))
+    assert Progress(CHANNEL).confirmed() == Delivery()
+
+
+def test_an_expired_id_is_replaced_in_memory_and_in_the_store():
+    """The dead id is not asked for again, and the delivery that tells of the gap makes the store forget it too."""
+    progress = progress_at(4)
+    progress.expired()
+    assert start_of(progress.position, -1) == (-2, "retained")
+    assert progress.behind([]) == at(-2)
+    progress.stored(at(-2))
+    assert progress.behind([]) is None
+    assert progress.behind([9, 10]) == at(9)
+
+
+@pytest.mark.parametrize(
+    ("stored", "replay_id"),
+    [
+        (b"42", 42),
+        (b"-2", -2),
+        (b"0", 0),
+        (b"-1", None),
+        (b"", None),
+        (b"4x", None),
+        (b"\x00\xff", None),
+        (b" 4", None),
+    ],
+)
+def test_only_digits_are_a_position(stored, replay_id):
+    """Another stream's bytes are not taken for a number."""
+    assert replay_id_of(Position(CHANNEL, stored)) == replay_id
+
+
+def test_a_foreign_position_means_everything_retained():
+    """Whatever the default start, a position that cannot be used says that events may have been missed."""
+    progress = Progress(CHANNEL)
+    assert not progress.loaded(Position(CHANNEL, b"\x00\x01"))
+    assert start_of(progress.position, -1) == (-2, "retained")
+
+
+def test_the_start_and_its_origin():
+    """A22: where a subscription starts, and why."""
+    assert start_of(None, -1) == (-1, "default")
+    assert start_of(at(7), -1) == (7, "stored")
