@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -132,10 +133,9 @@ class Rest:
             sent["json"] = body
         sent |= {"headers": {**_HEADERS, **(headers or {})}, "allow_redirects": False}
         token = self._tokens.token()
-        try:
+        with suppress(SessionExpired):
             return self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
-        except SessionExpired:
-            token = self._tokens.token(refused=token.access_token)
+        token = self._tokens.token(refused=token.access_token)
         return self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
 
     def _send(self, token: Token, send: Callable[[Salesforce], Any], *, write: bool) -> Any:
