@@ -1,0 +1,193 @@
+"""Is this org ready to route in? Every finding names its remedy. Reads only; about ten API calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lead_router.core.duty import on_duty
+from lead_router.core.model import Configuration, Group, Mode, ToGroup
+from lead_router.errors import ContractMismatch, LeadRouterError
+from lead_router.ports import Finding, Org
+from lead_router.salesforce.auth import SKEW_MAX_S, TokenHolder
+from lead_router.salesforce.names import (
+    API_VERSION,
+    AbsenceFields,
+    GroupFields,
+    LeadFields,
+    LedgerFields,
+    MemberFields,
+    Objects,
+    Permissions,
+    RuleFields,
+    Standard,
+)
+from lead_router.salesforce.rest import Rest
+
+CALLS_LEFT_MIN = 0.1  # share of the daily allowance
+
+_DEPLOY = f"deploy salesforce_metadata and assign the permission set {Permissions.INTEGRATION_SET} to this user"
+_ASSIGN = f"assign the permission set {Permissions.INTEGRATION_SET} to this user"
+_SELECT = "select Lead in Setup under Change Data Capture, or deploy salesforce_metadata"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What the router must find on an object, and what it must be able to create or change there."""
+
+    sobject: str
+    fields: frozenset[str]
+    creates: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+
+
+def _all(holder: type) -> frozenset[str]:
+    return frozenset(value for name, value in vars(holder).items() if name.isupper() and isinstance(value, str))
+
+
+NEEDS = (
+    Need(
+        Objects.LEAD,
+        _all(LeadFields) | {Standard.EMAIL, Standard.PHONE, Standard.STATUS},
+        changes=_all(LeadFields) | {Standard.OWNER},
+    ),
+    Need(
+        Objects.GROUP,
+        _all(GroupFields),
+        changes=frozenset({GroupFields.TURN, GroupFields.CLOCK, GroupFields.EXPECTED_TURN}),
+    ),
+    Need(
+        Objects.MEMBER,
+        _all(MemberFields),
+        changes=frozenset({MemberFields.NEXT_TURN, MemberFields.LAST_TURN, MemberFields.LEADS_RECEIVED}),
+    ),
+    Need(Objects.RULE, _all(RuleFields)),
+    Need(Objects.ABSENCE, _all(AbsenceFields) - {AbsenceFields.REASON}),  # why someone is away is theirs
+    Need(Objects.LEDGER, _all(LedgerFields), creates=_all(LedgerFields)),
+)
+
+
+def diagnose(rest: Rest, tokens: TokenHolder, org: Org) -> list[Finding]:
+    """All findings, in the order in which a person would put things right. Stops where nothing further can be seen."""
+    login = _guarded("login", lambda: [_login(tokens)])
+    if not all(finding.ok for finding in login):
+        return login
+    api = _guarded("API version", lambda: _limits(rest))
+    found = [*login, _clock(tokens), *api]
+    if not all(finding.ok or finding.warning for finding in api):
+        return found
+    for need in NEEDS:
+        found += _guarded(need.sobject, lambda need=need: _object(rest, need))  # type: ignore[misc]
+    found += _guarded("change events", lambda: [_change_events(rest)])
+    return found + _guarded("configuration", lambda: _routing(org))
+
+
+def _guarded(name: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    try:
+        return list(look())
+    except LeadRouterError as fault:
+        return [Finding(name, ok=False, detail=str(fault), remedy=_remedy(fault))]
+
+
+def _remedy(fault: LeadRouterError) -> str:
+    return _DEPLOY if isinstance(fault, ContractMismatch) else "see the text of this finding"
+
+
+def _login(tokens: TokenHolder) -> Finding:
+    token = tokens.token()
+    return Finding("login", ok=True, detail=f"user {token.user_id} in org {token.org_id}, {token.instance_url}")
+
+
+def _clock(tokens: TokenHolder) -> Finding:
+    if tokens.skew_s is None:
+        return Finding("clock", ok=False, detail="Salesforce told no time", warning=True, remedy="compare it by hand")
+    return Finding(
+        "clock",
+        ok=abs(tokens.skew_s) <= SKEW_MAX_S,
+        detail=f"{abs(tokens.skew_s):.0f} s {'ahead of' if tokens.skew_s > 0 else 'behind'} Salesforce",
+        remedy="set this machine's clock by NTP: logins and latencies depend on it",
+        warning=True,
+    )
+
+
+def _limits(rest: Rest) -> list[Finding]:
+    limits = rest.get("limits")
+    version = Finding("API version", ok=True, detail=f"v{API_VERSION} answers")
+    daily = limits.get("DailyApiRequests") if isinstance(limits, dict) else None
+    if not isinstance(daily, dict) or not daily.get("Max"):
+        return [version]
+    share = daily["Remaining"] / daily["Max"]
+    left = Finding(
+        "API calls left",
+        ok=share >= CALLS_LEFT_MIN,
+        detail=f"{daily['Remaining']} of {daily['Max']} in the rolling day",
+        remedy="find who uses them in Setup under System Overview; the router waits when none are left",
+        warning=True,
+    )
+    return [version, left]
+
+
+def _object(rest: Rest, need: Need) -> list[Finding]:
+    described = rest.get(f"sobjects/{need.sobject}/describe")
+    fields = {str(field["name"]): field for field in described["fields"]}
+    missing = sorted(need.fields - fields.keys())
+    if missing:
+        told = f"not there, or hidden from this user: {', '.join(missing)}"
+        return [Finding(need.sobject, ok=False, detail=told, remedy=_DEPLOY)]
+    denied = [
+        *_denied(described, fields, need.creates, "createable"),
+        *_denied(described, fields, need.changes, "updateable"),
+    ]
+    if denied:
+        return [Finding(need.sobject, ok=False, detail=f"this user cannot write: {', '.join(denied)}", remedy=_ASSIGN)]
+    return [Finding(need.sobject, ok=True, detail=f"{len(need.fields)} fields, rights as needed")]
+
+
+def _denied(
+    described: Mapping[str, Any], fields: Mapping[str, Mapping[str, Any]], names: frozenset[str], right: str
+) -> list[str]:
+    if not names:
+        return []
+    if not described.get(right, True):
+        return [f"any record ({right} is false)"]
+    return sorted(name for name in names if not fields.get(name, {}).get(right, False))
+
+
+def _change_events(rest: Rest) -> Finding:
+    """An org describes a change event that it can publish; whether Lead is selected is only seen in Setup."""
+    try:
+        rest.get(f"sobjects/{Objects.LEAD_CHANGE}/describe")
+    except ContractMismatch:
+        told = f"{Objects.LEAD_CHANGE} is not described: Lead may not be selected, or this user may not see it"
+        return Finding("change events", ok=False, detail=told, remedy=_SELECT, warning=True)
+    return Finding("change events", ok=True, detail=f"{Objects.LEAD_CHANGE} is described")
+
+
+def _routing(org: Org) -> list[Finding]:
+    configuration = org.configuration()
+    rules = len(configuration.rules)
+    found = [Finding("configuration", ok=True, detail=f"{rules} active rules, {len(configuration.group_keys)} groups")]
+    found += [
+        Finding("configuration", ok=False, detail=warning, remedy="change the record that is named", warning=True)
+        for warning in configuration.warnings
+    ]
+    groups = org.snapshot(configuration, [], []).groups
+    return found + [_group(configuration, groups[group_id]) for group_id in sorted(groups)]
+
+
+def _group(configuration: Configuration, group: Group) -> Finding:
+    name = f"group {group.key}"
+    used = any(rule.target == ToGroup(group.id) for rule in configuration.rules)
+    inactive = [member.name or member.user_id for member in group.members if member.active and not member.user_active]
+    duty = len(on_duty(group))
+    if used and group.mode is not Mode.OFF and not duty:
+        remedy = "add members, or activate one whose user is active and whose weight is above 0"
+        return Finding(name, ok=False, detail="nobody is on duty: its leads wait or fall back", remedy=remedy)
+    if inactive:
+        told = f"members whose user is inactive: {', '.join(inactive)}"
+        return Finding(name, ok=False, detail=told, remedy="deactivate or replace these members", warning=True)
+    if used and group.mode is not Mode.LIVE:
+        told = f"rules name it, but its mode is {group.mode}: its leads are held"
+        return Finding(name, ok=False, detail=told, remedy="set its mode to Live when it shall route", warning=True)
+    return Finding(name, ok=True, detail=f"{group.mode}, {duty} on duty, turn {group.turn}")

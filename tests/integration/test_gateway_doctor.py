@@ -1,0 +1,92 @@
+"""What `lead-router doctor` finds in an org, and that each finding names its remedy."""
+
+from __future__ import annotations
+
+import pytest
+
+from lead_router.ports import Finding
+from lead_router.salesforce.doctor import diagnose
+from org_simulator.wire.faults import STATUS
+from support.rest_org import RestOrg, best
+
+
+@pytest.fixture
+def org() -> RestOrg:
+    return RestOrg(best())
+
+
+def findings(org: RestOrg) -> list[Finding]:
+    return diagnose(org.rest, org.holder, org.client)
+
+
+def bad(org: RestOrg) -> dict[str, Finding]:
+    return {finding.name: finding for finding in findings(org) if not finding.ok and not finding.warning}
+
+
+def test_a_ready_org_has_no_fault(org) -> None:
+    found = findings(org)
+    assert [finding for finding in found if not finding.ok and not finding.warning] == []
+    assert {"login", "clock", "API version", "API calls left", "Lead", "Lead_Assignment__c", "group emea"} <= {
+        finding.name for finding in found
+    }
+    assert all(finding.remedy for finding in found if not finding.ok)
+
+
+def test_wrong_credentials_are_the_only_finding(org) -> None:
+    org.world.app = type(org.world.app)(client_secret="another")
+    (finding,) = findings(org)
+    assert (finding.name, finding.ok) == ("login", False)
+    assert "LEAD_ROUTER_CLIENT_SECRET" in finding.detail
+
+
+def test_a_user_without_the_permission_set_is_told_which(org) -> None:
+    """P47: rights are lost as easily as given; the remedy names the permission set."""
+    with org.org.system_transaction(org.org.admin_user_id) as opened:
+        for row in list(opened.rows("PermissionSetAssignment")):
+            opened.delete("PermissionSetAssignment", row["Id"])
+    found = bad(org)
+    assert "Routing_Idem_Key__c" in found["Lead"].detail
+    assert all("Lead_Router_Integration" in found[name].remedy for name in ("Lead", "Round_Robin_Group__c"))
+
+
+def test_a_group_without_anyone_on_duty_is_a_fault_only_where_a_rule_needs_it(org) -> None:
+    org.insert("Round_Robin_Group__c", Name="Spare", Key__c="spare", Mode__c="Live")
+    assert bad(org) == {}
+    for name in ("ann_emea", "bob_emea"):
+        org.update(org.refs[name], Active__c=False)
+    assert "nobody is on duty" in bad(org)["group emea"].detail
+
+
+def test_an_inactive_rep_and_a_mode_are_warnings(org) -> None:
+    org.update(org.refs["bob"], IsActive=False)
+    (warned,) = [finding for finding in findings(org) if finding.name == "group emea"]
+    assert (warned.warning, "Bob" in warned.detail) == (True, True)
+    org.update(org.refs["bob"], IsActive=True)
+    org.update(org.refs["emea"], Mode__c="Observe")
+    (warned,) = [finding for finding in findings(org) if finding.name == "group emea"]
+    assert (warned.warning, "Observe" in warned.detail) == (True, True)
+
+
+def test_a_bad_rule_is_one_finding_among_the_others(org) -> None:
+    org.update(org.refs["all"], Criteria__c="Kountry = 'FR'")
+    assert "Kountry" in bad(org)["configuration"].detail
+
+
+def test_a_clock_that_is_off_is_told(org) -> None:
+    """B5."""
+    org.holder.token()
+    org.holder.skew_s = -600.0
+    (clock,) = [finding for finding in findings(org) if finding.name == "clock"]
+    assert (clock.ok, clock.detail) == (False, "600 s behind Salesforce")
+
+
+def test_an_org_that_is_down_is_told_once(org) -> None:
+    org.fault(STATUS, path="/services/data", value=503, count=None)
+    assert set(bad(org)) == {"API version"}
+
+
+def test_few_calls_left_are_a_warning(org) -> None:
+    """P37."""
+    org.org.calls_used = org.org.calls_allowed - 50
+    (left,) = [finding for finding in findings(org) if finding.name == "API calls left"]
+    assert (left.ok, left.warning) == (False, True)
