@@ -111,6 +111,11 @@ def test_no_rule_no_group_and_switched_off_groups_hold_the_lead_with_the_reason(
         (configuration(), [pool("emea", "")], "group 'emea': it has no members"),
         (
             configuration(),
+            [pool("emea", "", mode=Mode.OBSERVE, fallback_queue="Lost_Leads")],
+            "group 'emea': it has no members",
+        ),
+        (
+            configuration(),
             [pool("emea", [rep("A", active=False)])],
             "group 'emea': nobody is on duty: A (member not active)",
         ),

@@ -9,6 +9,7 @@ import pytest
 from lead_router.core.decide import WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Assign, Follow, Hold, Mode, ToOwner
+from lead_router.core.siblings import Lone, Siblings, Trail, course, rows_by_key
 from support.decide_scene import (
     FALLBACK,
     INTAKE,
@@ -110,6 +111,13 @@ def test_the_own_ledger_row_and_later_rounds_are_no_duplicate():
     assert (decision.round, decision.submission) == (2, None)
 
 
+def test_a_lead_is_no_sibling_of_itself():
+    """Whatever round its own ledger row bears, a lead never follows itself."""
+    siblings = Siblings(rows_by_key([first(user("Z"), 2)]), {}, frozenset(), 600)
+    assert course(ask(2), KEYS, siblings) == Lone(keys_free=True)
+    assert course(ask(1), KEYS, siblings) == Trail(lead_id(2), user("Z"))
+
+
 def test_two_leads_of_one_submission_in_one_batch_get_one_owner_in_one_commit():
     """One turn, one owner: the second follows the first of the same batch, and is written with it or not at all."""
     seen = snapshot([lead(1, ANN), lead(2, ANN), lead(3)], [EMEA])
@@ -140,6 +148,10 @@ def test_a_second_lead_waits_with_a_held_first_and_then_goes_first():
     goes = decide(settings, seen, [ask(1), ask(2, waited_s=600)])
     assert [type(decision) for decision in goes] == [Hold, Assign]
     assert goes[1].submission is not None
+    third = snapshot([*seen.leads.values(), lead(3, ANN, Country="FR")], [EMEA])
+    follows = decide(settings, third, [ask(1), ask(2, waited_s=600), ask(3)])[2]
+    assert isinstance(follows, Follow)
+    assert follows.first_lead_id == lead_id(2)
 
 
 def test_a_first_that_went_to_a_queue_makes_the_second_wait():

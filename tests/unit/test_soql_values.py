@@ -76,6 +76,7 @@ TRUE = [
     "Company LIKE '%\\\\\\\\ co'",
     "Company LIKE '__\\\\% OFF%'",
     "Company LIKE '%%'",
+    "Company LIKE '%o%now%'",
     "City = 'Jos\u00e9ville'",
     "City LIKE 'JOS\u00c9%'",
     "City LIKE 'jos_ville'",
