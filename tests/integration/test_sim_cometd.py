@@ -223,6 +223,28 @@ class TestReplay:
         assert (len(record_ids(first)), len(record_ids(second))) == (1_500, 500)
         assert record_ids([*first, *second]) == [f"00Q{number:012d}AAA" for number in range(2_000)]
 
+    @story()
+    async def test_channels_have_positions_of_their_own(self, scene):
+        """Replaying one channel brings nothing twice on another."""
+        await scene.client.open(LEAD)
+        ids = scene.org.create_leads(2)
+        assert record_ids(await scene.client.connect()) == ids
+        await scene.client.subscribe("/data/ChangeEvents", -2)
+        *events, _ = await scene.client.connect()
+        assert [event["channel"] for event in events] == ["/data/ChangeEvents"] * 2
+
+    @story()
+    async def test_a_client_that_hung_up_loses_nothing(self, scene):
+        """Events after a connection that is known to be gone wait for the client's next connect."""
+        await scene.client.open(LEAD)
+        poll = asyncio.create_task(scene.client.connect())
+        await scene.served.until(lambda server: server.sessions.held == 1)
+        poll.cancel()
+        await scene.served.until(lambda _server: scene.served.connections == 0)
+        ids = scene.org.create_leads(1)
+        await scene.served.until(lambda server: server.sessions.held == 0)
+        assert record_ids(await scene.client.connect()) == ids
+
 
 class TestTime:
     @story()
@@ -303,6 +325,9 @@ class TestIdentity:
         scene.org.inactive.add(INTEGRATION)
         reply = await scene.client.subscribe(LEAD)
         assert part(reply, *REFUSED) == REFUSED
+        scene.org.inactive.clear()
+        (reply,) = await scene.client.connect()
+        assert part(reply, *UNKNOWN) == UNKNOWN
 
     @story()
     async def test_a_session_belongs_to_its_user(self, scene):

@@ -23,6 +23,12 @@ class Served:
 
     url: str
     server: Server
+    runner: web.AppRunner
+
+    @property
+    def connections(self) -> int:
+        """Open connections as the server sees them."""
+        return sum(connection.connected for connection in self.runner.server.connections)
 
     async def until(self, condition: Callable[[Server], bool]) -> None:
         """Wait for the server to come into a state."""
@@ -41,7 +47,7 @@ async def serving(org: Any, terms: Terms | None = None) -> AsyncIterator[Served]
     await site.start()
     port = runner.addresses[0][1]
     try:
-        yield Served(f"http://localhost:{port}", app[SERVER])
+        yield Served(f"http://localhost:{port}", app[SERVER], runner)
     finally:
         await runner.cleanup()
 

@@ -129,7 +129,7 @@ class Server:
         session.woken.set()  # an older poll of the same client ends: one connect at a time
         try:
             # The first connect, and one that shares its request with other messages, is answered at once.
-            await self._hold(session, turn, self._patience_s(call) if alone and turn > 1 else 0.0)
+            await self._hold(session, turn, caller, self._patience_s(call) if alone and turn > 1 else 0.0)
         finally:
             if session.connects == turn:
                 self.sessions.answered(session)
@@ -207,13 +207,15 @@ class Server:
 
     # ---- waiting ----------------------------------------------------------------------------------------------------
 
-    async def _hold(self, session: Session, turn: int, patience_s: float) -> None:
-        """Until there are events, the client is superseded or lost, or `patience_s` of the org's clock are over."""
+    async def _hold(self, session: Session, turn: int, caller: Caller, patience_s: float) -> None:
+        """Until there are events, the client came anew or is gone, or `patience_s` of the org's clock are over."""
         until = self._org.clock.monotonic() + patience_s
         while True:
             session.woken.clear()
-            over = self._org.clock.monotonic() >= until or self.closing or session.connects != turn
-            if over or not self.sessions.alive(session) or self._org.sessions.user(session.token) is None:
+            over = self._org.clock.monotonic() >= until or self.closing
+            if over or session.connects != turn or not caller.listening():
+                return
+            if not self.sessions.alive(session) or self._org.sessions.user(session.token) is None:
                 return
             if pending(session, self.log):
                 return
