@@ -39,7 +39,7 @@ def _fast(monkeypatch):
 
 
 def _run(*loops: Loop) -> tuple[Runner, threading.Thread, list[int]]:
-    made = Runner(loops)
+    made = Runner(lambda _wake: loops)
     codes: list[int] = []
     thread = threading.Thread(target=lambda: codes.append(made.run()))
     thread.start()

@@ -11,6 +11,7 @@ from lead_router.jobs.engine import SETTING, Engine
 from lead_router.jobs.migrations import migrate
 from lead_router.jobs.postgres import PostgresEngine
 from lead_router.jobs.sqlite import SqliteEngine
+from lead_router.jobs.statements import KNOWN_ORGS
 from lead_router.jobs.store import ATTEMPTS_MAX, SqlJobStore
 
 _SQLITE = "sqlite:///"
@@ -33,6 +34,16 @@ def open_store(
         engine.close()
         raise
     return SqlJobStore(engine, org_id=org_id, max_attempts=max_attempts)
+
+
+def known_orgs(url: str) -> tuple[str, ...]:
+    """The ids of the orgs whose routers have used this database, in order. Raises as `open_store` does."""
+    engine = _engine(url, time.time)
+    try:
+        migrate(engine)
+        return tuple(str(row["org_id"]) for row in engine.read([(KNOWN_ORGS, {})])[0])
+    finally:
+        engine.close()
 
 
 def _engine(url: str, clock: Callable[[], float]) -> Engine:

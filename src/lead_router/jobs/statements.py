@@ -179,3 +179,6 @@ STREAMS: Final = """
     SELECT channel, replay_id, {now} - recorded_at AS age_ms
     FROM stream_position WHERE org_id = :org_id ORDER BY channel
 """
+
+# Every router asks for a sweep when it starts, so this small table knows each org.
+KNOWN_ORGS: Final = "SELECT org_id FROM sweep ORDER BY org_id"

@@ -41,13 +41,16 @@ class Loop:
 
 
 class Runner:
-    """Runs loops until `stop` is called or one of them fails `FAULTS_MAX` times in a row."""
+    """Runs loops until `stop` is called or one of them fails `FAULTS_MAX` times in a row.
 
-    def __init__(self, loops: tuple[Loop, ...]) -> None:
-        self._loops = loops
+    `loops` makes them, given the runner's own `wake`, by which one loop tells the others of work.
+    """
+
+    def __init__(self, loops: Callable[[Callable[[], None]], tuple[Loop, ...]]) -> None:
         self._stop = threading.Event()
-        self._wakes = {loop.name: threading.Event() for loop in loops}
         self._dead: str | None = None
+        self._loops = loops(self.wake)
+        self._wakes = {loop.name: threading.Event() for loop in self._loops}
 
     def wake(self) -> None:
         """There is work: no loop rests longer."""
