@@ -40,12 +40,13 @@ Course: TypeAlias = Lone | Trail | Wait
 class Siblings:
     """What is known of other leads' submissions: ledger rows by key, and this batch's decisions by key.
 
-    `not_persons` are owners that a lead cannot follow: intake users, and users known to be inactive.
+    Leads of `intake_owners` have no owner yet; nobody can follow to a user of `inactive`.
     """
 
     rows: Mapping[str, tuple[LedgerRow, ...]]
     decided: Mapping[str, Decision]
-    not_persons: frozenset[str]
+    intake_owners: frozenset[str]
+    inactive: frozenset[str]
     wait_s: float
 
 
@@ -63,7 +64,8 @@ def course(ask: Ask, submission: Submission | None, siblings: Siblings) -> Cours
     """What a lead of this submission does, by what became of the others.
 
     A sibling in the ledger holds the keys for ever: the lead follows its present owner if that is a person, waits at
-    most `wait_s` while it has none, and after that, or if it is gone, goes its own way without keys.
+    most `wait_s` while it has none, and after that, or if it is gone or its owner is inactive, goes its own way without
+    keys.
     """
     if submission is None:
         return Lone(keys_free=True)
@@ -80,9 +82,11 @@ def _after_rows(ask: Ask, rows: list[LedgerRow], siblings: Siblings) -> Course:
     for lead_id, owner_id in living:
         if _is_person(owner_id, siblings):
             return Trail(lead_id, owner_id)
-    if not living:
-        return Lone(keys_free=False, note="An earlier lead of the same submission is gone.")
-    return _wait_or_go(ask, living[0][0], siblings, keys_free=False)
+    waiting = next((lead_id for lead_id, owner_id in living if owner_id not in siblings.inactive), None)
+    if waiting is not None:
+        return _wait_or_go(ask, waiting, siblings, keys_free=False)
+    what = "is gone" if not living else "has an inactive owner"
+    return Lone(keys_free=False, note=f"An earlier lead of the same submission {what}.")
 
 
 def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
@@ -104,4 +108,4 @@ def _wait_or_go(ask: Ask, first_lead_id: str, siblings: Siblings, *, keys_free: 
 
 
 def _is_person(owner_id: str, siblings: Siblings) -> bool:
-    return is_user(owner_id) and owner_id not in siblings.not_persons
+    return is_user(owner_id) and owner_id not in siblings.intake_owners and owner_id not in siblings.inactive
