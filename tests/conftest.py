@@ -1,3 +1,13 @@
 """Fixtures that every folder of tests may ask for."""
 
-pytest_plugins = ["support.postgres", "support.databases"]
+from __future__ import annotations
+
+import pytest
+
+from lead_router.log import configure
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _log_as_in_production():
+    """Tests log as the product does: one JSON line per fact, captured by pytest."""
+    configure("info")
