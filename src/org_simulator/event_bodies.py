@@ -32,6 +32,11 @@ COMPOUNDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 
+_COMPOUND_NAMES = {
+    sobject: frozenset(path.partition(".")[0].lower() for path in parts.values())
+    for sobject, parts in COMPOUNDS.items()
+}
+
 _REST_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+0000")
 
 
@@ -42,13 +47,7 @@ def event_name(sobject: str) -> str:
 
 def changed_fields(change: RowChange) -> list[str]:
     """Names an update's `changedFields` lists, dotted inside compounds; always ends in LastModifiedDate."""
-    before, after = change.before or {}, change.after or {}
-    names = [
-        path
-        for field, path in _paths(change.sobject, after)
-        if before.get(field) != after.get(field) and field != "LastModifiedDate"
-    ]
-    return [*names, "LastModifiedDate"]
+    return [*(path for _, path in _changed(change)), "LastModifiedDate"]
 
 
 def body(change: RowChange) -> dict[str, Any]:
@@ -57,9 +56,10 @@ def body(change: RowChange) -> dict[str, Any]:
     if change.kind == DELETE:
         return {}
     if change.kind == UPDATE:
-        wanted = set(changed_fields(change))
-        return _nested((path, row[field]) for field, path in _paths(change.sobject, row) if path in wanted)
-    return _nested((path, row[field]) for field, path in _paths(change.sobject, row) if row[field] is not None)
+        pairs = [(path, row[field]) for field, path in _changed(change)]
+        return _nested([*pairs, ("LastModifiedDate", row["LastModifiedDate"])] if "LastModifiedDate" in row else pairs)
+    filled = (field for field in row if row[field] is not None)
+    return _nested((path, row[field]) for field, path in _paths(change.sobject, filled))
 
 
 def header(change: RowChange, record_ids: list[str], *, changed_fields_present: bool) -> dict[str, Any]:
@@ -93,13 +93,19 @@ def overflow_header(full: Mapping[str, Any]) -> dict[str, Any]:
     return {**gap_header(full), "changeType": "GAP_OVERFLOW", "recordIds": [OVERFLOW_ID]}
 
 
-def _paths(sobject: str, row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    parts = COMPOUNDS.get(sobject, {})
-    compounds = {path.partition(".")[0].lower() for path in parts.values()}
+def _changed(change: RowChange) -> list[tuple[str, str]]:
+    before, after = change.before or {}, change.after or {}
+    fields = (field for field in after if before.get(field) != after[field] and field != "LastModifiedDate")
+    return _paths(change.sobject, fields)
+
+
+def _paths(sobject: str, fields: Iterable[str]) -> list[tuple[str, str]]:
+    """Each field that events carry, with the path it has there."""
+    parts, compounds = COMPOUNDS.get(sobject, {}), _COMPOUND_NAMES.get(sobject, frozenset())
     return [
-        (field, parts.get(field.lower(), field))
-        for field in row
-        if field.lower() not in OMITTED and field.lower() not in compounds
+        (field, parts.get(name, field))
+        for field in fields
+        if (name := field.lower()) not in OMITTED and name not in compounds
     ]
 
 

@@ -20,6 +20,8 @@ _STAMPS = frozenset({"CreatedDate", "LastModifiedDate"})
 
 def within_limit(changes: Sequence[RowChange]) -> tuple[list[RowChange], list[RowChange]]:
     """Changes that get events, and those beyond the limit; an update counts its changed fields, all else counts 1."""
+    if sum(len(change.after or ()) + 1 for change in changes) <= CHANGES_MAX:
+        return list(changes), []  # far below, without a look at each field
     total = 0
     for index, change in enumerate(changes):
         total += _weight(change)

@@ -271,6 +271,17 @@ class TestTime:
         (reply,) = await scene.client.connect()
         assert part(reply, *UNKNOWN) == UNKNOWN
 
+    @story()
+    async def test_the_end_of_the_server_answers_its_polls(self, scene):
+        """Shutting down does not wait for a poll's time."""
+        await scene.client.open(LEAD)
+        poll = asyncio.create_task(scene.client.connect())
+        await scene.served.until(lambda server: server.sessions.held == 1)
+        async with asyncio.timeout(10):
+            await scene.served.runner.cleanup()
+            (reply,) = await poll
+        assert reply["successful"]
+
     @story(Terms().scaled(0.5))
     async def test_times_can_be_scaled(self, scene):
         """Scaled times are told to the client."""
