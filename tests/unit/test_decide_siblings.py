@@ -85,8 +85,13 @@ def test_a_second_lead_whose_first_is_gone_is_routed_by_itself_without_keys():
 def test_an_inactive_owner_is_not_followed():
     """P50: nobody follows to a user who cannot own leads, known from a group or from a refusal."""
     away = pool("emea", ["A", rep("Z", user_active=False)])
-    assert isinstance(second([first(user("Z"))], groups=(away,), waited_s=600), Assign)
-    assert isinstance(second([first(user("Y"))], unfit=frozenset({user("Y")}), waited_s=600), Assign)
+    for alone in (
+        second([first(user("Z"))], groups=(away,)),
+        second([first(user("Y"))], unfit=frozenset({user("Y")})),
+    ):
+        assert isinstance(alone, Assign)
+        assert alone.submission is None
+        assert alone.explanation.startswith("An earlier lead of the same submission has an inactive owner.")
 
 
 def test_an_intake_user_is_not_a_person_to_follow():
@@ -113,7 +118,7 @@ def test_the_own_ledger_row_and_later_rounds_are_no_duplicate():
 
 def test_a_lead_is_no_sibling_of_itself():
     """Whatever round its own ledger row bears, a lead never follows itself."""
-    siblings = Siblings(rows_by_key([first(user("Z"), 2)]), {}, frozenset(), 600)
+    siblings = Siblings(rows_by_key([first(user("Z"), 2)]), {}, frozenset(), frozenset(), 600)
     assert course(ask(2), KEYS, siblings) == Lone(keys_free=True)
     assert course(ask(1), KEYS, siblings) == Trail(lead_id(2), user("Z"))
 

@@ -92,7 +92,8 @@ def _table(configuration: Configuration, snapshot: Snapshot) -> _Table:
         siblings=Siblings(
             rows=rows_by_key(snapshot.ledger),
             decided=decided,
-            not_persons=inactive | snapshot.unfit | configuration.intake_owners,
+            intake_owners=configuration.intake_owners,
+            inactive=inactive | snapshot.unfit,
             wait_s=configuration.follow_wait_s,
         ),
         decided=decided,
@@ -139,10 +140,10 @@ def _by_rule(table: _Table, case: _Case) -> Decision:
         return _hold(case, "no rule matches")
     match rule.target:
         case ToOwner(owner_id=owner, name=name):
-            if owner in table.siblings.not_persons:
-                return _hold(
-                    case, f"rule '{rule.name}' names {name}, who is inactive or whose leads count as unassigned"
-                )
+            if owner in table.siblings.inactive:
+                return _hold(case, f"rule '{rule.name}' names {name}, whose user is not active")
+            if owner in table.configuration.intake_owners:
+                return _hold(case, f"rule '{rule.name}' names {name}, whose leads count as unassigned")
             return _assign(case, owner, Outcome.ASSIGNED, rule, explain.by_owner(rule, name, case.note))
         case ToGroup(group_id=group_id):
             group = table.groups.get(group_id)
