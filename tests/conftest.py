@@ -6,6 +6,8 @@ import pytest
 
 from lead_router.log import configure
 
+pytest_plugins = ["support.postgres", "support.databases"]
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _log_as_in_production():
