@@ -150,6 +150,7 @@ def test_order_is_a_promise_only_without_collation():
 
     assert titles() == {"2"}
     assert titles(collateSubrequests=True) > {"2"}
+    assert titles(collateSubrequests=None) > {"2"}
 
 
 def test_collation_keeps_references_behind_what_they_refer_to(client):

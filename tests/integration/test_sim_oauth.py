@@ -79,6 +79,13 @@ def test_a_jwt_with_a_wrong_claim_is_refused_by_its_name(org, session, keys, cla
     assert answer == _refusal(error, description)
 
 
+def test_a_jwt_is_good_only_for_a_user_who_approved_the_app(org, session, keys):
+    with org.org.transaction(org.org.admin_user_id) as opened:
+        opened.insert("User", {"Username": "rep@x.example", "LastName": "Rep"})
+    answer = _ask(org, session, grant_type=GRANT, assertion=_assertion(org, keys[1], sub="rep@x.example"))
+    assert answer == _refusal("invalid_grant", "user hasn't approved this consumer")
+
+
 def test_a_jwt_of_a_foreign_key_or_no_jwt_is_refused(org, session, keys):
     refused = _refusal("invalid_grant", "invalid assertion")
     for assertion in (_assertion(org, keys[2]), jwt.encode({"iss": "lead-router"}, "x" * 32), "nonsense", ""):
