@@ -220,6 +220,17 @@ def test_a_fallback_uses_no_turn(org) -> None:
     assert (row["Outcome__c"], row["Turn__c"], row["Group__c"]) == ("Fallback", None, org.refs["emea"])
 
 
+def test_another_router_s_round_is_not_taken_for_ones_own(org) -> None:
+    """After a lost answer the ledger is compared by idempotency key, not by lead alone."""
+    first, second = org.lead(), org.lead()
+    batch = org.batch([first, second])
+    row = {"Lead_Key__c": f"{first}.1", "Lead__c": first, "Round__c": 1, "Outcome__c": "Assigned"}
+    org.insert("Lead_Assignment__c", **row, Idempotency_Key__c=f"{org.org.org_id}.{first}.sweep.1")
+    assert not org.client.committed(batch)
+    answer = org.client.commit(batch)
+    assert answer == Refused((LeadMoved(first),))
+
+
 def test_two_hundred_leads_take_one_call(org) -> None:
     """P26, P32: a full batch is one request, and the shares are within one."""
     ids = [org.lead(f"p{number}@example.org") for number in range(200)]

@@ -165,6 +165,15 @@ def test_whether_a_request_left_decides_whether_it_may_be_repeated(org, fault, n
         rest.get("x")
 
 
+def test_a_redirect_is_not_followed(org) -> None:
+    """A login page is no answer; and a token is for its own host."""
+    org.get(f"{DATA}/x", status=302, headers={"Location": f"{HOST}/login"})
+    login_page = org.get(f"{HOST}/login", json={"ok": True})
+    with pytest.raises(Unreachable, match="302"):
+        client().get("x")
+    assert login_page.call_count == 0
+
+
 def test_a_token_of_the_wrong_kind_is_no_expired_session(org) -> None:
     """Logging in again would bring the same kind of token."""
     text = "This session is not valid for use with the REST API"
