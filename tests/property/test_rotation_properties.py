@@ -31,13 +31,17 @@ def test_with_everyone_on_duty_no_share_is_off_by_a_whole_lead(weights, leads):
 @settings(max_examples=60, deadline=None)
 @given(SEEDS, st.lists(st.integers(1, 20), min_size=3, max_size=6), st.integers(1, 120))
 def test_two_who_are_always_there_never_drift_apart(seed, weights, leads):
-    """A and B, always on duty and able for the same leads: within 1/wA + 1/wB leads per weight, whatever others do."""
+    """A and B, always on duty and able for every lead: within 1/wA + 1/wB leads per weight, whatever others do.
+
+    Able for the same part of the leads is not enough: where that part is less than their weights ask for, both fall
+    behind, and being owed at most two turns each costs the heavier one more.
+    """
     names, got = LETTERS[: len(weights)], Counter()
     play = Play(take_turn, of_weights(*weights))
     dice = Random(seed)
     for _ in range(leads):
         duty = {"A", "B"} | {name for name in names[2:] if dice.random() < 0.6}
-        able = {name for name in names[2:] if dice.random() < 0.7} | ({"A", "B"} if dice.random() < 0.7 else set())
+        able = {"A", "B"} | {name for name in names[2:] if dice.random() < 0.7}
         got[play.lead(duty, able)] += 1
         apart = abs(Fraction(got["A"], weights[0]) - Fraction(got["B"], weights[1]))
         assert apart <= Fraction(1, weights[0]) + Fraction(1, weights[1]) + STRIDE_ROUNDING
