@@ -17,9 +17,7 @@ from lead_router.ports import (
     Retry,
     Unreadable,
 )
-from support.databases import ORG, lead_id, new_job
-
-CHANNEL = "/data/LeadChangeEvent"
+from support.databases import CHANNEL, ORG, lead_id, new_job
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.ports import NewJob
 
 ORG = "00D000000000001AAA"
+CHANNEL = "/data/LeadChangeEvent"
 
 _TIMES = {
     "routing_job": ("next_run_at", "locked_at", "lease_until", "created_at", "completed_at"),
@@ -30,7 +32,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.now = 1_800_000_000.0
+        self.now = time.time()  # other processes live in the host's time
         self._stores: list[SqlJobStore] = []
 
     @property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import os
 import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -19,6 +19,22 @@ import psycopg
 import pytest
 
 START_S = 60
+KEEPER = """
+import os, pathlib, shutil, signal, subprocess, sys
+sys.stdin.read()
+folder = pathlib.Path(sys.argv[1])
+pid = folder / "data" / "postmaster.pid"
+if pid.exists():
+    owner = {"user": folder.owner(), "group": folder.group()} if os.geteuid() == 0 else {}
+    stop = [sys.argv[2], "-D", folder / "data", "stop", "-w", "-m", "immediate"]
+    subprocess.run(stop, stdout=subprocess.DEVNULL, cwd=folder, **owner)
+shutil.rmtree(folder, ignore_errors=True)
+"""
+"""A process that outlives the test run, however that ends, and then stops the server: its input ends with the run."""
+
+PASSWORD_USER = "keyholder"
+"""The one user that the server asks for a password."""
+
 OPTIONS = "-c fsync=off -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=60"
 
 
@@ -30,11 +46,18 @@ class Server:
         self._folder = Path(tempfile.mkdtemp(prefix="lead-router-postgres-"))
         self._user = _owner()
         if self._user:
-            shutil.chown(self._folder, self._user)
+            entry = pwd.getpwnam(self._user)
+            os.chown(self._folder, entry.pw_uid, entry.pw_gid)
         self._port = 0
         self._names = (f"test_{number}" for number in itertools.count(1))
-        atexit.register(self.stop)
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-c", KEEPER, self._folder, binaries / "pg_ctl"],
+            stdin=subprocess.PIPE,
+            start_new_session=True,  # an interrupt of the run is not its own
+        )
         self._run("initdb", "--auth=trust", "--username=router", "--encoding=UTF8", "--locale=C", "--no-sync")
+        hba = self._folder / "data" / "pg_hba.conf"
+        hba.write_text(f"host all {PASSWORD_USER} 127.0.0.1/32 scram-sha-256\n{hba.read_text()}")
         self.start()
 
     def start(self) -> None:
@@ -49,10 +72,7 @@ class Server:
 
     def stop(self) -> None:
         """For good."""
-        atexit.unregister(self.stop)
-        if (self._folder / "data" / "postmaster.pid").exists():
-            self.halt()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._keeper.communicate()
 
     def url(self, database: str) -> str:
         return f"postgresql://router@127.0.0.1:{self._port}/{database}"

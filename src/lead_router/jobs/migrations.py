@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Final
 
 from lead_router.errors import Misconfigured
-from lead_router.jobs.engine import SETTING, Engine, Run
+from lead_router.jobs.engine import SETTING, Engine, Row, Run
 
 TABLES: Final = frozenset({"routing_job", "stream_position", "quarantine", "sweep"})
 
@@ -16,7 +17,7 @@ _CREATE: Final = """
         version INTEGER NOT NULL PRIMARY KEY, migration TEXT NOT NULL, applied_at BIGINT NOT NULL
     )
 """
-_APPLIED: Final = "SELECT version, migration, applied_at FROM schema_version ORDER BY version"
+_APPLIED: Final = "SELECT * FROM schema_version ORDER BY 1 DESC LIMIT 1"  # of another program, it has other columns
 _NOTE: Final = "INSERT INTO schema_version (version, migration, applied_at) VALUES (:version, :migration, {now})"
 
 
@@ -49,49 +50,45 @@ def migrate(engine: Engine, *, migrations: tuple[Migration, ...] | None = None) 
     migrations = known() if migrations is None else migrations
     newest = migrations[-1].version
     tables = {row["name"] for row in engine.read([(engine.dialect.tables, {})])[0]}
-    if "schema_version" in tables and _version(engine, newest) == newest:
+    if "schema_version" in tables and _version(engine.read([(_APPLIED, {})])[0], newest) == newest:
         return newest
     return engine.exclusively(lambda run: _apply(run, engine.dialect.tables, migrations))
 
 
-def _version(engine: Engine, newest: int) -> int:
-    columns = "SELECT * FROM schema_version ORDER BY 1 DESC LIMIT 1"
-    rows = engine.read([(columns, {})])[0]
-    if rows and not {"version", "migration", "applied_at"} <= rows[0].keys():
-        raise _foreign("schema_version")
-    version = rows[0]["version"] if rows else 0
-    _refuse_newer(version, newest)
-    return int(version)
-
-
 def _apply(run: Run, tables: str, migrations: tuple[Migration, ...]) -> int:
     """Looks again, now alone: another router may have done it meanwhile."""
+    version, newest = 0, migrations[-1].version
     present = {row["name"] for row in run(tables, {})}
-    if "schema_version" not in present:
-        if taken := sorted(present & TABLES) or _strangers(present, tables):
-            raise _foreign(taken[0])
+    if "schema_version" in present:
+        version = _version(run(_APPLIED, {}), newest)
+    elif taken := sorted(present & TABLES) or _strangers(present, tables):
+        raise _foreign(taken[0])
+    else:
         run(_CREATE, {})
-    version = max((row["version"] for row in run(_APPLIED, {})), default=0)
-    _refuse_newer(version, migrations[-1].version)
     for migration in migrations:
         if migration.version > version:
             for statement in migration.statements:
                 run(statement, {})
             run(_NOTE, {"version": migration.version, "migration": migration.name})
-    return migrations[-1].version
+    return newest
 
 
-def _strangers(present: set[str], tables: str) -> list[str]:
-    """A SQLite file serves one program; a PostgreSQL schema may be shared."""
-    return sorted(present) if "sqlite_master" in tables else []
-
-
-def _refuse_newer(version: int, newest: int) -> None:
+def _version(applied: Sequence[Row], newest: int) -> int:
+    """Our history is never empty: it was made together with its first row."""
+    if not applied or not {"version", "migration", "applied_at"} <= applied[0].keys():
+        raise _foreign("schema_version")
+    version = int(applied[0]["version"])
     if version > newest:
         raise Misconfigured(
             f"The job database has schema {version}, this program knows {newest}: "
             f"start the newer program that changed it, or name another database in {SETTING}."
         )
+    return version
+
+
+def _strangers(present: set[str], tables: str) -> list[str]:
+    """A SQLite file serves one program; a PostgreSQL schema may be shared."""
+    return sorted(present) if "sqlite_master" in tables else []
 
 
 def _foreign(table: str) -> Misconfigured:

@@ -21,6 +21,12 @@ from lead_router.jobs.engine import SETTING, Row, Run, Step, T
 TRIES: Final = 5
 """How often a transaction is begun again after the database broke it off in favour of another one."""
 
+LOCK_WAIT_S: Final = 10.0
+"""How long a statement waits for a lock before its verb fails."""
+
+STATEMENT_S: Final = 60.0
+"""How long the server works on one statement."""
+
 CONNECTION: Final = {
     "application_name": "lead-router",
     "connect_timeout": 5,  # seconds
@@ -33,8 +39,8 @@ CONNECTION: Final = {
 
 # Waiting is bounded, and a database that confirms before it has written is told not to.
 _LIMITS: Final = """
-    SELECT set_config('lock_timeout', '10s', true), set_config('statement_timeout', '60s', true),
-           set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
+    SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),
+           CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
 """
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(727561032)"
 _ONE_WORKING: Final = "routing_job_one_working"
@@ -45,7 +51,8 @@ class PostgresEngine:
 
     dialect = POSTGRES
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
+        self._limits = (f"{lock_wait_s * 1000:.0f}ms", f"{STATEMENT_S * 1000:.0f}ms")
         try:
             self._address: dict[str, Any] = {**CONNECTION, **conninfo_to_dict(url)}
         except psycopg.ProgrammingError:
@@ -58,7 +65,7 @@ class PostgresEngine:
 
     def write(self, steps: Sequence[Step]) -> list[list[Row]]:
         """All steps travel together, so that a transaction costs one round trip."""
-        return self._guarded(lambda connection: _pipelined(connection, steps))
+        return self._guarded(lambda connection: _pipelined(connection, steps, self._limits))
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
         """As write."""
@@ -133,9 +140,11 @@ class PostgresEngine:
         return text.replace(str(password), "***") if password else text
 
 
-def _pipelined(connection: psycopg.Connection[DictRow], steps: Sequence[Step]) -> list[list[Row]]:
+def _pipelined(
+    connection: psycopg.Connection[DictRow], steps: Sequence[Step], limits: tuple[str, str]
+) -> list[list[Row]]:
     with connection.pipeline(), connection.transaction():
-        connection.execute(_LIMITS)
+        connection.execute(_LIMITS, limits)
         cursors = [_executed(connection, sql, values) for sql, values in steps]
     return [_fetched(cursor) for cursor in cursors]
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+LINE_UP: Final = "{line_up}"
+
 RECORD_POSITION: Final = """
     INSERT INTO stream_position (org_id, channel, replay_id, recorded_at)
     VALUES (:org_id, :channel, :replay_id, {now})

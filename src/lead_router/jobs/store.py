@@ -62,9 +62,10 @@ class SqlJobStore:
     ) -> Recorded:
         """One statement per table, in one transaction: neither an event without its job nor a job without its position.
 
-        The position comes first: its row puts the routers of one channel in line before they meet over the same jobs.
+        An org's recorders go one after the other: so the jobs' numbers tell the order in which they became visible, and
+        two that bring the same jobs in another order do not wait for each other.
         """
-        steps: list[Step] = []
+        steps = [self._step(sql.LINE_UP)]
         if position is not None:
             steps.append(self._step(sql.RECORD_POSITION, channel=position.channel, replay_id=position.replay_id))
         steps += [self._quarantined(event) for event in unreadable]

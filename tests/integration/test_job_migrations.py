@@ -1,0 +1,268 @@
+"""From an address to a ready store: the schema's history, and every way in which an address can be wrong."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+
+from lead_router.errors import LeadRouterError, Misconfigured, StoreUnavailable
+from lead_router.jobs import open_store
+from lead_router.jobs.migrations import Migration, known, migrate
+from lead_router.ports import Recorded
+from support.databases import ORG, Database, new_job
+from support.postgres import PASSWORD_USER
+from support.store_workers import open_together, started
+
+postgres = pytest.mark.postgres
+VERSIONS = [(migration.version, migration.name) for migration in known()]
+
+
+def history(database):
+    return database.execute("SELECT version, migration FROM schema_version ORDER BY version")
+
+
+def refused(url, kind=Misconfigured):
+    """The text with which an address is refused; it always names the setting."""
+    with pytest.raises(kind) as caught:
+        open_store(url, org_id=ORG)
+    assert "LEAD_ROUTER_DATABASE" in str(caught.value)
+    return str(caught.value)
+
+
+class TestHistory:
+    def test_migrations_are_numbered_without_a_hole(self):
+        """Their order is their number's."""
+        assert [version for version, _ in VERSIONS] == list(range(1, len(VERSIONS) + 1))
+
+    def test_an_empty_database_gets_the_newest_schema_once(self, database):
+        """Opening again changes nothing and loses nothing."""
+        database.open().record([new_job(1)])
+        assert database.open().record([new_job(1)]) == Recorded(created=0, known=1)
+        assert history(database) == VERSIONS
+
+    def test_five_routers_that_start_together_migrate_once(self, database):
+        """All five start, one migrates, the others wait without failing (F14)."""
+        with started(open_together, database.url, *[()] * 5) as routers:
+            for _, pipe in routers:
+                assert pipe.recv() == "ready"
+            for _, pipe in routers:
+                pipe.send("go")
+            assert [pipe.recv() for _, pipe in routers] == ["opened"] * 5
+        assert history(database) == VERSIONS
+        assert database.open().queue().queued == 1
+
+    def test_ten_threads_that_start_together_migrate_once(self, database):
+        """The same inside one process."""
+        with ThreadPoolExecutor(10) as pool:
+            stores = list(pool.map(lambda _: database.open(), range(10)))
+        assert history(database) == VERSIONS
+        assert stores[9].queue().queued == 0
+
+    def test_a_migration_keeps_what_was_recorded(self, database):
+        """A database of an older schema is brought up to date with its rows."""
+        database.open().record([new_job(1)])
+        later = Migration(len(VERSIONS) + 1, "later", ("ALTER TABLE routing_job ADD COLUMN colour TEXT DEFAULT 'red'",))
+        engine = database.engine()
+        assert migrate(engine, migrations=(*known(), later)) == later.version
+        engine.close()
+        assert database.execute("SELECT colour FROM routing_job") == [("red",)]
+
+    def test_a_migration_that_fails_leaves_nothing_behind(self, database):
+        """Not even its first statements; the next start tries again."""
+        broken = Migration(
+            len(VERSIONS) + 1, "broken", ("CREATE TABLE half (n INTEGER)", "CREATE TABEL typo (n INTEGER)")
+        )
+        engine = database.engine()
+        with pytest.raises(StoreUnavailable):
+            migrate(engine, migrations=(*known(), broken))
+        engine.close()
+        with pytest.raises((sqlite3.OperationalError, psycopg.errors.UndefinedTable)):
+            database.execute("SELECT 1 FROM schema_version")
+        with pytest.raises((sqlite3.OperationalError, psycopg.errors.UndefinedTable)):
+            database.execute("SELECT 1 FROM half")
+        assert database.open().queue().queued == 0
+
+    def test_a_newer_schema_is_left_alone(self, database):
+        """An older program that met it would not know what it breaks."""
+        database.open().close()
+        database.execute("INSERT INTO schema_version VALUES (99, 'to_come', 0)")
+        text = refused(database.url)
+        assert "schema 99" in text
+        assert "newer program" in text
+
+
+class TestForeign:
+    def test_a_file_of_another_program(self, embedded):
+        """Its tables are not mixed with ours."""
+        embedded.execute("CREATE TABLE customers (id INTEGER)")
+        assert "table customers of another program" in refused(embedded.url)
+        assert embedded.execute("SELECT name FROM sqlite_master") == [("customers",)]
+
+    @postgres
+    def test_a_schema_with_a_table_of_our_name(self, shared):
+        """A PostgreSQL schema may be shared, but not one of our tables' names."""
+        shared.execute("CREATE TABLE customers (id INTEGER)")
+        shared.execute("CREATE TABLE quarantine (id INTEGER)")
+        assert "table quarantine of another program" in refused(shared.url)
+        shared.execute("DROP TABLE quarantine")
+        assert shared.open().queue().queued == 0
+
+    def test_another_programs_history(self, database):
+        """Other migration tools keep a table of the same name."""
+        database.execute("CREATE TABLE schema_version (installed_rank INTEGER, version TEXT)")
+        database.execute("INSERT INTO schema_version VALUES (1, '7')")
+        assert "table schema_version of another program" in refused(database.url)
+
+    def test_an_empty_history_of_another_program(self, database):
+        """Even before its first migration."""
+        database.execute("CREATE TABLE schema_version (installed_rank INTEGER, version TEXT)")
+        assert "table schema_version of another program" in refused(database.url)
+
+
+@contextmanager
+def unprivileged():
+    """Root may write everywhere: look at the file system as somebody else."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+class TestFile:
+    def test_no_database(self, embedded):
+        """A text file is neither read nor overwritten."""
+        embedded.path.write_text("Dear diary, " * 1000)
+        assert "is not a readable SQLite database" in refused(embedded.url)
+        assert embedded.path.read_text().startswith("Dear diary")
+
+    def test_a_damaged_database(self, embedded):
+        """A page of nonsense is told as such, with the remedy."""
+        store = embedded.open()
+        store.record([new_job(number) for number in range(300)])
+        store.close()
+        content = bytearray(embedded.path.read_bytes())
+        content[100:4096] = b"\xaa" * 3996
+        embedded.path.write_bytes(content)
+        assert "restore this one from a copy" in refused(embedded.url)
+
+    def test_no_folder(self, tmp_path):
+        """The remedy tells how relative and absolute files are written."""
+        text = refused(f"sqlite:///{tmp_path}/missing/jobs.db")
+        assert f"{tmp_path}/missing" in text
+        assert "sqlite:////folder/file.db" in text
+
+    def test_a_folder_instead_of_a_file(self, tmp_path):
+        """Named as what it is."""
+        assert "is a folder" in refused(f"sqlite:///{tmp_path}")
+
+    def test_a_folder_that_may_not_be_written(self, tmp_path):
+        """One text names the file, the remedy and the setting."""
+        tmp_path.chmod(0o500)
+        try:
+            with unprivileged():
+                text = refused(f"sqlite:///{tmp_path}/jobs.db")
+        finally:
+            tmp_path.chmod(0o700)
+        assert "cannot be written by this user" in text
+
+    def test_a_file_that_may_not_be_written(self, embedded):
+        """Another user's file, readable as it may be."""
+        embedded.open().close()
+        embedded.path.chmod(0o444)
+        with unprivileged():
+            assert "cannot be written by this user" in refused(embedded.url)
+
+    def test_a_relative_file(self, tmp_path, monkeypatch):
+        """Three slashes name a file beside the working folder, wherever the program goes afterwards."""
+        monkeypatch.chdir(tmp_path)
+        store = open_store("sqlite:///jobs.db", org_id=ORG)
+        store.close()
+        monkeypatch.chdir("/")
+        assert store.queue().queued == 0
+        store.close()
+        assert (tmp_path / "jobs.db").exists()
+
+    def test_a_name_with_signs_of_an_address(self, tmp_path):
+        """A file name is taken as it is written."""
+        found = Database(f"sqlite:///{tmp_path}/a b%20?c#d.db")
+        found.open().close()
+        assert (tmp_path / "a b%20?c#d.db").exists()
+
+    @pytest.mark.parametrize(
+        "url", ["", "jobs.db", "sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite://jobs.db", "mysql://host/jobs"]
+    )
+    def test_no_address(self, url):
+        """The text shows the forms that an address can have."""
+        assert "sqlite:///file.db" in refused(url)
+
+
+@postgres
+class TestServer:
+    def test_nobody_listens(self, closed_port):
+        """Worth another try: the database may be starting."""
+        text = refused(f"postgresql://router:s3cr%40t@127.0.0.1:{closed_port}/jobs", StoreUnavailable)
+        assert f"jobs at 127.0.0.1:{closed_port}" in text
+        assert "check that it runs" in text
+        assert "s3cr" not in text
+
+    def test_no_such_database(self, shared):
+        """A person must act, so it is not tried again."""
+        assert '"absent" does not exist' in refused(shared.url.rpartition("/")[0] + "/absent")
+
+    def test_a_wrong_password(self, shared):
+        """The text names the user and never what was tried (F1)."""
+        shared.execute(f"CREATE USER {PASSWORD_USER} PASSWORD 'right'")
+        try:
+            text = refused(shared.url.replace("router@", f"{PASSWORD_USER}:wr%40ng@"))
+            assert f'password authentication failed for user "{PASSWORD_USER}"' in text
+            assert "wr@ng" not in text
+            assert "wr%40ng" not in text
+        finally:
+            shared.execute(f"DROP USER {PASSWORD_USER}")
+
+    @pytest.mark.parametrize(
+        "url", ["postgresql://u:pa%zzword@h/d", "postgresql://u:paword@h:port/d", "postgres://[::1/d"]
+    )
+    def test_an_address_that_cannot_be_read(self, url):
+        """Libpq quotes what it could not read: neither text nor cause repeats it (F1)."""
+        with pytest.raises(LeadRouterError) as caught:
+            open_store(url, org_id=ORG)
+        assert "LEAD_ROUTER_DATABASE" in str(caught.value)
+        assert "word" not in str(caught.value).replace("password", "")
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
+
+    def test_a_user_who_may_not_create_tables(self, shared):
+        """The remedy is the grant."""
+        shared.execute("CREATE USER guest")
+        shared.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        try:
+            assert "grant CREATE on the schema" in refused(shared.url.replace("router@", "guest@"))
+        finally:
+            shared.execute("DROP USER guest")
+
+    def test_a_server_that_became_read_only(self, shared):
+        """After a failover the old primary refuses to write: told as unavailable, with the remedy."""
+        store = shared.open()
+        database = shared.url.rpartition("/")[2]
+        shared.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+        store.close()
+        with pytest.raises(StoreUnavailable, match="name the primary server"):
+            store.record([new_job(1)])
+
+    @pytest.fixture
+    def closed_port(self, postgres_server):
+        """A port of this machine that nobody listens at."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
