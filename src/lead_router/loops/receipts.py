@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lead_router.ports import (
@@ -16,6 +16,7 @@ from lead_router.ports import (
     LeadMoved,
     Refusal,
     RepGone,
+    Retry,
     SiblingRouted,
     TurnTaken,
 )
@@ -35,8 +36,11 @@ class Resolution:
     text: str
 
 
-def resolve(jobs: Sequence[Job], faults: Sequence[Fault]) -> Resolution:
-    """Turn the faults of one refused commit of `jobs` into what is done about each job."""
+def resolve(jobs: Sequence[Job], faults: Sequence[Fault], wait_s: Callable[[Job], float]) -> Resolution:
+    """Turn the faults of one refused commit of `jobs` into what is done about each job.
+
+    `wait_s` tells how long a job waits before its next attempt, in seconds.
+    """
     by_lead = {job.lead_id: job for job in jobs}
     endings: dict[str, Ending] = {}
     moved: set[str] = set()
@@ -56,11 +60,16 @@ def resolve(jobs: Sequence[Job], faults: Sequence[Fault]) -> Resolution:
                 endings[lead_id] = Done(f"skipped: {reason}")
             case RepGone(user_id=user_id):
                 unfit.add(user_id)
-            case Refusal(lead_id=lead_id, text=text):
-                if lead_id is None and len(jobs) > 1:
-                    halve = True
-                else:
-                    endings[lead_id or jobs[0].lead_id] = Bury(text)
+            case Refusal(lead_id=None) if len(jobs) > 1:
+                halve = True
+            case Refusal(lead_id=lead_id, text=text, again=again):
+                job = by_lead[lead_id or jobs[0].lead_id]
+                endings[job.lead_id] = failed(job, text, wait_s(job)) if again else Bury(text)
     known = tuple((by_lead[lead_id], ending) for lead_id, ending in endings.items() if lead_id in by_lead)
     ended = {job.lead_id for job, _ in known}
     return Resolution(known, frozenset(moved) - ended, frozenset(unfit), halve, ", ".join(dict.fromkeys(texts)))
+
+
+def failed(job: Job, text: str, wait_s: float) -> Ending:
+    """What follows a failed attempt: another one in `wait_s` seconds, or none where all are used."""
+    return Bury(text) if job.attempts >= job.max_attempts else Retry(wait_s, text)

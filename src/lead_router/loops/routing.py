@@ -58,6 +58,7 @@ class Routing:
         pause: Callable[[float], None],
         dice: random.Random,
         lease_s: float,
+        wait_s: Callable[[Job], float],
     ) -> None:
         self._org = org
         self._store = store
@@ -66,6 +67,7 @@ class Routing:
         self._pause = pause
         self._dice = dice
         self._lease_s = lease_s
+        self._wait_s = wait_s
         self.open: dict[str, Job] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
@@ -151,7 +153,7 @@ class Routing:
                 self._done(batch)
                 return []
             case Refused(faults=faults):
-                return self._refused(portion, jobs, resolve(jobs, faults))
+                return self._refused(portion, jobs, resolve(jobs, faults, self._wait_s))
 
     def _commit(self, batch: Batch) -> Receipt:
         for _ in range(UNKNOWN_TRIES):
@@ -175,15 +177,16 @@ class Routing:
         self._end(list(resolution.endings))
         self.mark(marks)
         ended = {job.id for job, _ in resolution.endings}
-        moved = tuple(job for job in jobs if job.lead_id in resolution.moved)
-        rest = tuple(job for job in jobs if job.id not in ended and job.lead_id not in resolution.moved)
+        open_jobs = tuple(job for job in jobs if job.id not in ended)
+        # At first all are read anew together, in their order; a lead that moves again is then decided apart.
+        moved = resolution.moved if portion.passes else frozenset()
+        apart = tuple(job for job in open_jobs if job.lead_id in moved)
+        rest = tuple(job for job in open_jobs if job.lead_id not in moved)
         unfit = portion.unfit | resolution.unfit
-        passes = portion.passes + 1
         again: list[Portion] = []
-        if rest:
-            again += self._again(Portion(rest, passes, unfit), resolution.text, halve=resolution.halve)
-        if moved:
-            again += self._again(Portion(moved, passes, unfit), resolution.text, halve=passes > 1)
+        for some, halve in ((rest, resolution.halve), (apart, portion.passes > 1)):
+            if some:
+                again += self._again(Portion(some, portion.passes + 1, unfit), resolution.text, halve=halve)
         return again
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:

@@ -13,8 +13,9 @@ from lead_router.core.model import Status
 from lead_router.errors import LeadRouterError, RateLimited, StoreUnavailable
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
+from lead_router.loops.receipts import failed
 from lead_router.loops.routing import Routing
-from lead_router.ports import Bury, Ending, Job, JobStore, Mark, Org, Release, Retry
+from lead_router.ports import Bury, Ending, Job, JobStore, Mark, Org, Release
 
 _log = structlog.get_logger(__name__)
 
@@ -68,6 +69,7 @@ class Worker:
             pause=self._pause,
             dice=self._dice,
             lease_s=self._lease_s,
+            wait_s=self._wait_s,
         )
         try:
             routing.route(jobs)
@@ -93,18 +95,15 @@ class Worker:
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)
         self._store.end([(job, Release(delay, f"{kind}: {fault}")) for job in routing.open.values()])
 
+    def _wait_s(self, job: Job) -> float:
+        return backoff_s(job.attempts, job.idempotency_key, first_s=self._backoff_first_s, cap_s=self._backoff_cap_s)
+
     def _fail(self, routing: Routing, fault: Exception) -> None:
         """A job met code that was not written for it: its attempt counts; when all are used it is dead."""
         text = f"{type(fault).__name__}: {fault}"
-        endings: list[tuple[Job, Ending]] = []
-        for job in routing.open.values():
-            if job.attempts >= job.max_attempts:
-                endings.append((job, Bury(text)))
-            else:
-                wait = backoff_s(
-                    job.attempts, job.idempotency_key, first_s=self._backoff_first_s, cap_s=self._backoff_cap_s
-                )
-                endings.append((job, Retry(wait, text)))
+        endings: list[tuple[Job, Ending]] = [
+            (job, failed(job, text, self._wait_s(job))) for job in routing.open.values()
+        ]
         buried = [Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)]
         self._store.end(endings)
         routing.mark(buried)

@@ -1,0 +1,187 @@
+"""A worker stepped by hand: the production loop, client and SQLite store against a simulated org without sockets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lead_router.core.keys import create_key, submission_of
+from lead_router.core.model import Batch, Configuration, Snapshot
+from lead_router.jobs import SqlJobStore, open_store
+from lead_router.loops.breaker import Breaker
+from lead_router.loops.current import Current
+from lead_router.loops.upkeep import Upkeep
+from lead_router.loops.worker import Worker
+from lead_router.ports import JobView, NewJob, Receipt
+from lead_router.salesforce.configuration import Intake
+from lead_router.salesforce.gateway import SalesforceOrg
+from org_simulator.formula import compile_formula
+from org_simulator.sobjects import Rule
+from org_simulator.switches import Switches
+from support.rest_org import RestOrg
+
+LEASE_S = 120.0
+
+
+class Interrupted(SalesforceOrg):
+    """The production client; a test may let something happen after a read or before a write."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self.after_read: list[Callable[[], None]] = []
+        self.before_write: list[Callable[[], None]] = []
+        self.batches: list[Batch] = []
+
+    def snapshot(
+        self, configuration: Configuration, lead_ids: Sequence[str], submission_keys: Sequence[str]
+    ) -> Snapshot:
+        found = super().snapshot(configuration, lead_ids, submission_keys)
+        if self.after_read:
+            self.after_read.pop(0)()
+        return found
+
+    def commit(self, batch: Batch) -> Receipt:
+        self.batches.append(batch)
+        if self.before_write:
+            self.before_write.pop(0)()
+        return super().commit(batch)
+
+
+@dataclass
+class Rig:
+    """One org, one job database; `worker()` makes one more router of them."""
+
+    path: Path
+    switches: Switches = field(default_factory=Switches)
+    intake: Intake = field(default_factory=Intake)
+
+    def __post_init__(self) -> None:
+        self.rest_org = RestOrg(self.switches, self.intake)
+        self.org = self.rest_org.org
+        self.clock = self.rest_org.clock
+        self._stores: list[SqlJobStore] = []
+        self.store = self.open()
+        self.client = self.connect()
+        self.breaker = Breaker(self.clock.monotonic)
+        self.router = self.worker()
+
+    def open(self) -> SqlJobStore:
+        store = open_store(
+            f"sqlite:///{self.path / 'jobs.db'}",
+            org_id=self.org.org_id,
+            clock=lambda: self.clock.now().timestamp(),
+            max_attempts=3,
+        )
+        self._stores.append(store)
+        return store
+
+    def connect(self) -> Interrupted:
+        _, rest, _ = self.rest_org.connect()
+        return Interrupted(rest, self.intake, now=self.clock.now)
+
+    def worker(self, client: SalesforceOrg | None = None, *, name: str = "one") -> Worker:
+        client = client or self.client
+        return Worker(
+            client,
+            self.open(),
+            Current(client.configuration()),
+            self.breaker,
+            name=name,
+            now=self.clock.now,
+            pause=self.clock.advance,
+            dice=random.Random(5),
+            batch_max=200,
+            lease_s=LEASE_S,
+            backoff_first_s=2.0,
+            backoff_cap_s=300.0,
+        )
+
+    def upkeep(self, **options: Any) -> Upkeep:
+        plain: dict[str, Any] = {"configuration_every_s": 30.0, "sweep_every_s": 300.0, "keep_done_s": 86_400.0}
+        return Upkeep(
+            self.client,
+            self.open(),
+            Current(self.client.configuration()),
+            org_id=self.org.org_id,
+            monotonic=self.clock.monotonic,
+            wake=lambda: None,
+            **{**plain, **options},
+        )
+
+    def told(self, *lead_ids: str) -> None:
+        """The stream tells of new leads."""
+        configuration = self.client.configuration()
+        jobs = []
+        for lead_id in lead_ids:
+            submission = submission_of(self.rest_org.row(lead_id), configuration)
+            payload: dict[str, Any] = {"event_at": self.clock.now().isoformat()}
+            if submission is not None:
+                payload["submission"] = [submission.even, submission.odd]
+            jobs.append(NewJob(create_key(self.org.org_id, lead_id), lead_id, lead_id, payload))
+        self.store.record(jobs)
+
+    def leads(self, count: int, **fields: Any) -> list[str]:
+        """New leads in the intake queue, told of by the stream."""
+        made = [self.rest_org.lead(**fields) for _ in range(count)]
+        self.told(*made)
+        return made
+
+    def drain(self, worker: Worker | None = None, *, steps: int = 50) -> None:
+        """Step until no job is due."""
+        worker = worker or self.router
+        for _ in range(steps):
+            if not worker.step():
+                return
+        raise AssertionError("the worker does not come to an end")
+
+    def lead(self, lead_id: str) -> Any:
+        return self.rest_org.row(lead_id)
+
+    def owner(self, lead_id: str) -> str:
+        """The owner's last name, or the queue's developer name."""
+        owner = self.rest_org.row(self.lead(lead_id)["OwnerId"])
+        return str(owner.get("LastName") or owner.get("DeveloperName"))
+
+    def ledger(self) -> list[Any]:
+        return self.rest_org.rows("Lead_Assignment__c")
+
+    def turns(self) -> list[int]:
+        return sorted(int(row["Turn__c"]) for row in self.ledger() if row["Turn_Key__c"])
+
+    def jobs(self) -> list[JobView]:
+        return sorted(self.store.jobs(limit=1000), key=lambda job: job.id)
+
+    def outcomes(self) -> list[str]:
+        return [job.outcome or job.status for job in self.jobs()]
+
+    def forbid(self, formula: str, message: str) -> None:
+        """An administrator adds a validation rule to Lead; it may read standard text fields."""
+        sobject = self.org.schema.objects["lead"]
+        types = {known.name: known.type for known in sobject.fields.values()}
+        rule = Rule(
+            "Local", formula, message, None, active=True, condition=compile_formula(formula, types, frozenset())
+        )
+        self._replace_lead(replace(sobject, validation_rules=(*sobject.validation_rules, rule)))
+
+    def allow(self) -> None:
+        """The administrator takes that rule away."""
+        sobject = self.org.schema.objects["lead"]
+        self._replace_lead(
+            replace(sobject, validation_rules=tuple(rule for rule in sobject.validation_rules if rule.name != "Local"))
+        )
+
+    def _replace_lead(self, sobject: Any) -> None:
+        objects = self.org.schema.objects
+        assert isinstance(objects, dict)
+        objects["lead"] = sobject
+        for holder in vars(self.org).values():
+            tables = getattr(holder, "tables", None)
+            if isinstance(tables, dict) and "lead" in tables:
+                tables["lead"].sobject = sobject
+
+    def close(self) -> None:
+        for store in self._stores:
+            store.close()
