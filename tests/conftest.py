@@ -6,7 +6,7 @@ import pytest
 
 from lead_router.log import configure
 
-pytest_plugins = ["support.postgres", "support.databases"]
+pytest_plugins = ["support.postgres", "support.databases", "support.router"]
 
 
 @pytest.fixture(scope="session", autouse=True)
