@@ -7,7 +7,7 @@ import pytest
 from org_simulator.failures import Failure
 from org_simulator.org import Org
 from org_simulator.switches import Switches
-from support.sim_engine import PATIENCE_S, Thread, add, add_lead, add_user, build_org, field, until_waiting
+from support.sim_engine import PATIENCE_S, Thread, add, add_lead, add_user, build_org, field, until, until_waiting
 
 
 @pytest.fixture
@@ -104,10 +104,11 @@ def test_a_row_lock_is_waited_for_ten_seconds(org: Org) -> None:
         holder.update("Lead", lead, {"LastName": "Held"})
         waiter = Thread(lambda: rename(org, lead, "Late"))
         until_waiting(org, 1)
-        org.clock.advance(9.9)
-        until_waiting(org, 1)
+        org.clock.advance(9.75)
+        until(lambda: org.clock.waits[-1] < 1)
         assert waiter.working
-        org.clock.advance(0.2)
+        assert (org.clock.waits[0], org.clock.waits[-1]) == (10.0, 0.25)
+        org.clock.advance(0.25)
         assert waiter.code == "UNABLE_TO_LOCK_ROW"
     assert field(org, "Lead", lead, "LastName") == "Held"
 
@@ -279,27 +280,46 @@ def test_fifty_claims_of_one_turn_have_one_winner(org: Org) -> None:
     assert codes == ["DUPLICATE_VALUE"] * 49 + ["done"]
 
 
-def test_counters_lose_no_update_under_contention(org: Org) -> None:
-    """Eight threads take twenty turns each by compare and set on the group: turns 1 to 160, each once (P25)."""
+def test_turns_are_taken_once_under_contention(org: Org) -> None:
+    """Eight threads take twenty turns each: 1 to 160, each once (P25).
+
+    A second claim of an equal turn changes nothing on the group, so the rule stays silent; the unique key decides.
+    """
     group = add(org, "Round_Robin_Group__c", Name="G", Key__c="g")
     taken: list[float] = []
     refusals: list[str] = []
 
+    def take(turn: int) -> None:
+        with org.transaction(org.integration_user_id) as tx:
+            tx.update("Round_Robin_Group__c", group, {"Turn__c": turn, "Expected_Turn__c": f"0.{turn - 1}"})
+            tx.insert("Lead_Assignment__c", {**key_row(f"{turn}"), "Turn_Key__c": f"g.0.{turn}"})
+
     def take_twenty() -> None:
         mine = 0
         while mine < 20:
-            turn = field(org, "Round_Robin_Group__c", group, "Turn__c")
-            fields = {"Turn__c": turn + 1, "Expected_Turn__c": f"0.{int(turn)}"}
+            turn = int(field(org, "Round_Robin_Group__c", group, "Turn__c")) + 1
             try:
-                with org.transaction(org.integration_user_id) as tx:
-                    tx.update("Round_Robin_Group__c", group, fields)
+                take(turn)
             except Failure as failure:
                 refusals.append(failure.message.partition(":")[0])
                 continue
-            taken.append(turn + 1)
+            taken.append(turn)
             mine += 1
 
     threads = [Thread(take_twenty) for _ in range(8)]
     assert [thread.code for thread in threads] == ["done"] * 8
-    assert sorted(taken) == [float(turn) for turn in range(1, 161)]
-    assert set(refusals) <= {"Turn_Moved"}
+    assert sorted(taken) == list(range(1, 161))
+    assert set(refusals) <= {"Turn_Moved", "duplicate value found"}
+
+
+def test_an_equal_turn_passes_the_rule_and_meets_the_unique_key(org: Org) -> None:
+    """Two routers with one snapshot write equal values: nothing is changed, so Turn_Moved cannot fire."""
+    group = add(org, "Round_Robin_Group__c", Name="G", Key__c="g")
+    claim = {"Turn__c": 1, "Clock__c": 5, "Expected_Turn__c": "0.0"}
+    with org.transaction(org.integration_user_id) as tx:
+        tx.update("Round_Robin_Group__c", group, claim)
+        tx.insert("Lead_Assignment__c", {**key_row("a"), "Turn_Key__c": "g.0.1"})
+    with org.transaction(org.integration_user_id) as tx:
+        tx.update("Round_Robin_Group__c", group, claim)
+        with pytest.raises(Failure, match="Turn_Key__c"):
+            tx.insert("Lead_Assignment__c", {**key_row("b"), "Turn_Key__c": "g.0.1"})

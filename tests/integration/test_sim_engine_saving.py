@@ -260,6 +260,16 @@ def test_blanks_are_no_duplicates_and_own_writes_count(org: Org) -> None:
             tx.insert("Lead_Assignment__c", ledger(Idempotency_Key__c="j", Lead_Key__c="n"))
 
 
+def test_a_key_moved_away_is_free_within_the_transaction(org: Org) -> None:
+    row = add(org, "Lead_Assignment__c", **ledger())
+    with org.transaction(org.integration_user_id) as tx:
+        tx.update("Lead_Assignment__c", row, ledger(Idempotency_Key__c="j", Lead_Key__c="m"))
+        new = tx.insert("Lead_Assignment__c", ledger())
+    with org.transaction(org.integration_user_id) as tx:
+        assert tx.find("Lead_Assignment__c", "Lead_Key__c", "l") == new
+        assert tx.find("Lead_Assignment__c", "Lead_Key__c", "m") == row
+
+
 def test_a_record_may_keep_its_own_key(org: Org) -> None:
     row = add(org, "Lead_Assignment__c", **ledger())
     with org.transaction(org.integration_user_id) as tx:
@@ -340,6 +350,14 @@ def test_an_exception_rolls_everything_back(org: Org, seen: list[RowChange]) -> 
         assert seen == []
 
 
+def test_a_transaction_rolled_back_by_hand_leaves_nothing(org: Org) -> None:
+    with org.transaction(org.admin_user_id) as tx:
+        tx.insert("Lead", {"LastName": "A", "Company": "C"})
+        tx.rollback()
+    with org.transaction(org.admin_user_id) as tx:
+        assert list(tx.rows("Lead")) == []
+
+
 def test_a_failed_save_leaves_the_others_of_its_transaction(org: Org) -> None:
     with org.transaction(org.admin_user_id) as tx:
         tx.insert("Lead", {"LastName": "A", "Company": "C"})
@@ -411,6 +429,18 @@ def test_rows_show_own_writes_once(org: Org) -> None:
         assert by_owner is not None
         assert {row["Id"] for row in by_owner} == {old, new}
         assert tx.rows_by("Lead", "Phone", ["1"]) is None
+
+
+def test_an_index_forgets_the_former_value(org: Org) -> None:
+    rep = add_user(org, "ada")
+    lead = add_lead(org)
+    with org.transaction(org.admin_user_id, auto_assign=False) as tx:
+        tx.update("Lead", lead, {"OwnerId": rep})
+    with org.transaction(org.admin_user_id) as tx:
+        former, present = (tx.rows_by("Lead", "OwnerId", [owner]) for owner in (org.admin_user_id, rep))
+        assert former is not None
+        assert present is not None
+        assert (list(former), [row["Id"] for row in present]) == ([], [lead])
 
 
 def test_external_ids_find_their_record(org: Org) -> None:

@@ -17,12 +17,27 @@ START = datetime(2026, 11, 29, 20, 26, 27, 512_000, tzinfo=UTC)
 PATIENCE_S = 20.0
 """Real seconds after which a test gives up on a thread."""
 
+POLL_S = 0.005
+
+
+class Clock(ManualClock):
+    """Remembers how long each look at a lock was still willing to wait, in seconds."""
+
+    def __init__(self) -> None:
+        super().__init__(START)
+        self.waits: list[float] = []
+
+    def wait(self, condition: threading.Condition, timeout_s: float) -> None:
+        self.waits.append(timeout_s)
+        super().wait(condition, timeout_s)
+
+
 SCHEMA = load(default_metadata())
 
 
 def build_org(switches: Switches | None = None) -> Org:
     """A new org at START."""
-    return Org(SCHEMA, clock=ManualClock(START), switches=switches or Switches(), seed=7)
+    return Org(SCHEMA, clock=Clock(), switches=switches or Switches(), seed=7)
 
 
 def add(org: Org, sobject: str, **fields: Any) -> str:
@@ -79,14 +94,16 @@ class Thread:
         return self._code
 
 
+def until(true: Callable[[], bool]) -> None:
+    """Until a condition holds that another thread brings about."""
+    patience = threading.Event()
+    for _ in range(int(PATIENCE_S / POLL_S)):
+        if true():
+            return
+        patience.wait(POLL_S)
+    raise AssertionError("it never came true")
+
+
 def until_waiting(org: Org, count: int) -> None:
     """Until `count` transactions wait for a lock."""
-    clock = org.clock
-    assert isinstance(clock, ManualClock)
-    patience = threading.Event()
-    for _ in range(int(PATIENCE_S / 0.005)):
-        with org.store.mutex:
-            if org.store.locks.waiting >= count:
-                return
-        patience.wait(0.005)
-    raise AssertionError(f"never {count} waiting")
+    until(lambda: org.store.locks.waiting >= count)
