@@ -151,6 +151,12 @@ def test_a_parent_may_be_named_by_external_id(org: Org) -> None:
             ("Routing_Round__c",),
         ),
         (
+            {"Routed_At__c": "2026-11-29T10:00:00"},
+            "JSON_PARSER_ERROR",
+            "Cannot deserialize instance of datetime from VALUE_STRING value 2026-11-29T10:00:00",
+            (),
+        ),
+        (
             {"Routed_At__c": "yesterday"},
             "JSON_PARSER_ERROR",
             "Cannot deserialize instance of datetime from VALUE_STRING value yesterday",
