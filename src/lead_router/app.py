@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -130,8 +131,8 @@ def run(settings: Settings) -> int:
         configuration = _patiently(wired.org.configuration, stopping)
         if org_id is None or configuration is None:
             return 0
-        current = Current(configuration)
-        runner = Runner(lambda wake: _loops(settings, wired, current, org_id, wake))
+        current, breaker = Current(configuration), Breaker(time.monotonic)
+        runner = Runner(lambda wake: _Assembly(settings, wired, current, org_id, breaker, wake).loops())
         stops.append(runner.stop)
         if stopping.is_set():
             return 0
@@ -176,39 +177,46 @@ def _patiently(ask: Callable[[], T], stopping: threading.Event) -> T | None:
     return None
 
 
-def _loops(
-    settings: Settings, wired: Wired, current: Current, org_id: str, wake: Callable[[], None]
-) -> tuple[Loop, ...]:
-    breaker = Breaker(time.monotonic)
-    host = f"{socket.gethostname()}.{os.getpid()}"
+@dataclass(frozen=True, slots=True)
+class _Assembly:
+    """What the loops of one process are made of; each loop is made on its own thread, with a store of its own."""
 
-    def intake() -> Intake:
-        store = _store(settings, org_id)
-        token = wired.tokens.token()
+    settings: Settings
+    wired: Wired
+    current: Current
+    org_id: str
+    breaker: Breaker
+    wake: Callable[[], None]
+
+    def loops(self) -> tuple[Loop, ...]:
+        numbers = range(1, self.settings.workers + 1)
+        workers = (Loop(f"worker-{number}", partial(self.worker, number), self.settings.poll_s) for number in numbers)
+        return (Loop("intake", self.intake, 0.0), *workers, Loop("upkeep", self.upkeep, UPKEEP_IDLE_S))
+
+    def store(self) -> JobStore:
+        return _store(self.settings, self.org_id)
+
+    def intake(self) -> Intake:
+        store = self.store()
+        channel = self.settings.stream_channel
         source = CometdSource(
-            channel=settings.stream_channel,
-            token=wired.tokens.token,
-            load_position=lambda: store.position(settings.stream_channel),
+            channel=channel,
+            token=self.wired.tokens.token,
+            load_position=lambda: store.position(channel),
             dice=random.Random(),  # noqa: S311 - jitter
-            default_start=STREAM_STARTS[settings.stream_start],
+            default_start=STREAM_STARTS[self.settings.stream_start],
         )
-        return Intake(
-            source,
-            store,
-            current,
-            org_id=org_id,
-            own=lambda change: own_change(change, user_id=token.user_id),
-            wait_s=INTAKE_WAIT_S,
-            wake=wake,
-        )
+        own = partial(own_change, user_id=self.wired.tokens.token().user_id)
+        return Intake(source, store, self.current, org_id=self.org_id, own=own, wait_s=INTAKE_WAIT_S, wake=self.wake)
 
-    def worker(number: int) -> Worker:
+    def worker(self, number: int) -> Worker:
+        settings = self.settings
         return Worker(
-            wired.org,
-            _store(settings, org_id),
-            current,
-            breaker,
-            name=f"{host}.{number}",
+            self.wired.org,
+            self.store(),
+            self.current,
+            self.breaker,
+            name=f"{socket.gethostname()}.{os.getpid()}.{number}",
             now=_now,
             pause=time.sleep,
             dice=random.Random(),  # noqa: S311 - jitter
@@ -218,23 +226,20 @@ def _loops(
             backoff_cap_s=settings.backoff_cap_s,
         )
 
-    def upkeep() -> Upkeep:
-        store = _store(settings, org_id)
+    def upkeep(self) -> Upkeep:
+        store = self.store()
         store.request_sweep("started")
         return Upkeep(
-            wired.org,
+            self.wired.org,
             store,
-            current,
-            org_id=org_id,
+            self.current,
+            org_id=self.org_id,
             monotonic=time.monotonic,
-            configuration_every_s=settings.configuration_every_s,
-            sweep_every_s=settings.sweep_every_s,
-            keep_done_s=settings.keep_done_days * 86_400.0,
-            wake=wake,
+            configuration_every_s=self.settings.configuration_every_s,
+            sweep_every_s=self.settings.sweep_every_s,
+            keep_done_s=self.settings.keep_done_days * 86_400.0,
+            wake=self.wake,
         )
-
-    workers = tuple(Loop(f"worker-{n}", lambda n=n: worker(n), settings.poll_s) for n in range(settings.workers))  # type: ignore[misc]
-    return (Loop("intake", intake, 0.0), *workers, Loop("upkeep", upkeep, UPKEEP_IDLE_S))
 
 
 def open_jobs(settings: Settings) -> JobStore:

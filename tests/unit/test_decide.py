@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lead_router.core.decide import HOLD_RETRY_S, batches, decide
+from lead_router.core.decide import HOLD_RETRY_S, UNSEEN_S, WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Assign, Batch, Hold, Mode, Outcome, Skip, ToGroup, ToOwner
 from lead_router.errors import Misconfigured
@@ -70,7 +70,6 @@ def test_a_batch_of_leads_takes_turns_in_their_order():
 @pytest.mark.parametrize(
     ("leads", "ledger", "reason"),
     [
-        ([], [], "gone"),
         ([lead(1, is_converted=True)], [], "converted"),
         ([lead(1)], [row(1, INTAKE, idempotency_key="job-1")], "already routed"),
         ([lead(1, owner_id=user("B"))], [], "already owned"),
@@ -81,6 +80,12 @@ def test_what_needs_no_owner_is_skipped(leads, ledger, reason):
     """D25, E1, P58, P59, P62: gone, converted, routed by this very job, or owned: nothing is written, no turn used."""
     assert one(configuration(), leads, [EMEA], ledger) == Skip(ask(1), reason)
     assert batches([Skip(ask(1), reason)]) == []
+
+
+def test_a_lead_that_cannot_be_read_is_gone_only_after_a_minute():
+    """E17: the read may come a moment before the lead can be seen; nothing is given up so soon."""
+    assert one(configuration(), [], [EMEA]) == Hold(ask(1), None, "not to be read yet", WAIT_RETRY_S)
+    assert one(configuration(), [], [EMEA], asked=ask(1, UNSEEN_S)) == Skip(ask(1, UNSEEN_S), "gone")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,8 @@ def test_idempotency_keys_say_org_lead_and_event():
     identity = "0002343d-9d90-e395-ed20-cf416ba652ad.17"
     assert create_key(ORG, LEAD) == create_key(to18(ORG), to18(LEAD)) == f"{both}.create"
     assert change_key(ORG, LEAD, identity) == f"{both}.{identity}"
-    assert sweep_key(ORG, LEAD, 3) == f"{both}.sweep.3"
+    assert sweep_key(ORG, LEAD, 3, {"SystemModstamp": "1970-01-01T00:01:40.700+0000"}) == f"{both}.sweep.3.100"
+    assert sweep_key(ORG, LEAD, 3, {}) == f"{both}.sweep.3.0"
 
 
 @pytest.mark.parametrize("identity", ["a/b.1", "ä.1", "x" * 200])

@@ -32,9 +32,10 @@ from lead_router.core.rotation import take_turn
 from lead_router.core.rules import Rulebook, first_match, is_unassigned, rulebook
 from lead_router.core.siblings import Course, Lone, Siblings, Trail, Wait, course, rows_by_key
 
-__all__ = ["BATCH_MAX", "HOLD_RETRY_S", "WAIT_RETRY_S", "batches", "decide"]
+__all__ = ["BATCH_MAX", "HOLD_RETRY_S", "UNSEEN_S", "WAIT_RETRY_S", "batches", "decide"]
 
 HOLD_RETRY_S = 60.0  # for what a person must change: rules, modes, members
+UNSEEN_S = 60.0  # a lead that cannot be read for so long after its event is gone
 WAIT_RETRY_S = 5.0  # for a sibling that is about to get its owner
 
 
@@ -103,7 +104,7 @@ def _table(configuration: Configuration, snapshot: Snapshot) -> _Table:
 def _decision(table: _Table, ask: Ask) -> Decision:
     lead = table.snapshot.leads.get(ask.lead_id)
     if lead is None:
-        return Skip(ask, "gone")
+        return _unread(ask)
     if lead.is_converted:
         return Skip(ask, "converted")
     if ask.idempotency_key in table.routed:
@@ -119,6 +120,13 @@ def _decision(table: _Table, ask: Ask) -> Decision:
     decision = _by_course(table, _Case(ask, lead, last_round + 1, submission))
     _note_for_siblings(table, submission, decision)
     return decision
+
+
+def _unread(ask: Ask) -> Hold | Skip:
+    """A read may come a moment before the lead can be seen; only after a while is it gone."""
+    if ask.waited_s < UNSEEN_S:
+        return Hold(ask, None, "not to be read yet", WAIT_RETRY_S)
+    return Skip(ask, "gone")
 
 
 def _by_course(table: _Table, case: _Case) -> Decision:

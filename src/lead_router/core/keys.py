@@ -18,7 +18,7 @@ from lead_router.core.soql.values import instant
 IDEMPOTENCY_KEY_MAX_CHARS = 120
 SUBMISSION_KEY_CHARS = 32  # of SHA-256's 64 hex digits: 200 leads' keys fit one query's URL
 SUBMISSION_VERSION = "s1"
-EMAIL, PHONE, CREATED = "Email", "Phone", "CreatedDate"
+EMAIL, PHONE, CREATED, CHANGED = "Email", "Phone", "CreatedDate", "SystemModstamp"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
@@ -44,9 +44,14 @@ def change_key(org_id: str, lead_id: str, identity: str) -> str:
     return prefix + identity
 
 
-def sweep_key(org_id: str, lead_id: str, round_: int) -> str:
-    """The idempotency key of a lead that a sweep found before its round `round_`."""
-    return f"{to18(org_id)}.{to18(lead_id)}.sweep.{round_}"
+def sweep_key(org_id: str, lead_id: str, round_: int, fields: Mapping[str, Any]) -> str:
+    """The idempotency key of a lead that a sweep found before its round `round_`, as it was last changed.
+
+    The second of the change belongs to it: a lead that was taken and given back without being routed is found again.
+    """
+    changed = instant(fields.get(CHANGED))
+    seconds = 0 if changed is None else (changed - _EPOCH) // timedelta(seconds=1)
+    return f"{to18(org_id)}.{to18(lead_id)}.sweep.{round_}.{seconds}"
 
 
 def turn_key(group_key: str, epoch: int, turn: int) -> str:

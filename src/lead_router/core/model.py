@@ -229,10 +229,13 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Nobody may have the lead now: the job waits `retry_s` seconds and is asked again, without using an attempt."""
+    """Nobody may have the lead now: the job waits `retry_s` seconds and is asked again, without using an attempt.
+
+    `lead` is None where it could not be read.
+    """
 
     ask: Ask
-    lead: Lead
+    lead: Lead | None
     reason: str
     retry_s: float
 

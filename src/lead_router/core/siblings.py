@@ -95,7 +95,7 @@ def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
             if _is_person(owner_id, siblings):
                 return Trail(lead.id, owner_id)
             return _wait_or_go(ask, lead.id, siblings, keys_free=False)
-        case Hold(lead=lead):
+        case Hold(lead=lead) if lead is not None:
             return _wait_or_go(ask, lead.id, siblings, keys_free=True)
         case _:
             return Lone(keys_free=True)

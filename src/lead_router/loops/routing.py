@@ -126,7 +126,7 @@ class Routing:
                     _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
                 case Hold(reason=reason, retry_s=retry_s, lead=lead):
                     endings.append((job, Release(retry_s, f"held: {reason}")))
-                    if not lead.held:
+                    if lead is not None and not lead.held:
                         marks.append(Mark(lead.id, Status.HELD, reason))
                         _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
         self.mark(marks)

@@ -99,7 +99,7 @@ class Upkeep:
             payload: dict[str, object] = {"change_type": "SWEEP", "event_at": lead.created_at.isoformat()}
             if submission is not None:
                 payload["submission"] = [submission.even, submission.odd]
-            key = sweep_key(self._org_id, lead.id, lead.round + 1)
+            key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)
             jobs.append(NewJob(key, lead.id, lead.id, payload, submission.even if submission else None))
         created = self._store.record(jobs).created if jobs else 0
         if created:

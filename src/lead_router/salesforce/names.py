@@ -34,6 +34,7 @@ class Standard:
     OWNER: Final = "OwnerId"
     OWNER_TYPE: Final = "Owner.Type"
     CREATED_AT: Final = "CreatedDate"
+    CHANGED_AT: Final = "SystemModstamp"
     MODIFIED_AT: Final = "LastModifiedDate"
     STATUS: Final = "Status"
     IS_CONVERTED: Final = "IsConverted"

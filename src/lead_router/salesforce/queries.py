@@ -29,6 +29,7 @@ BASE_LEAD_FIELDS = frozenset(
         Standard.OWNER,
         Standard.OWNER_TYPE,
         Standard.CREATED_AT,
+        Standard.CHANGED_AT,
         Standard.STATUS,
         Standard.IS_CONVERTED,
         Standard.EMAIL,
