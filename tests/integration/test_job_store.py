@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lead_router.jobs import ATTEMPTS_MAX, CLAIM_MAX
+from lead_router.jobs import ATTEMPTS_MAX, CLAIM_MAX, known_orgs
 from lead_router.ports import (
     Bury,
     Done,
@@ -480,6 +480,15 @@ class TestSweep:
         """Its reason is told instead of the first start's."""
         store.request_sweep("gap event")
         assert store.take_sweep(every_s=600) == "gap event"
+
+
+class TestOrgs:
+    def test_the_orgs_of_a_database(self, database):
+        """Those whose routers have begun to look for unassigned leads, in order."""
+        assert known_orgs(database.url) == ()
+        for org_id in ("00D000000000002AAA", ORG):
+            database.open(org_id=org_id).take_sweep(every_s=600)
+        assert known_orgs(database.url) == (ORG, "00D000000000002AAA")
 
 
 class TestTime:
