@@ -12,7 +12,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from simple_salesforce.api import Salesforce
 
-from support.company import FORM
+from support.company import FORM, PERSON
 from support.simulator import Simulator
 
 CONNECTIONS = 16
@@ -74,6 +74,19 @@ class Form:
             if together == 1:
                 return list(pool.map(self.post, leads))
             return [lead_id for ids in pool.map(self.post_together, parts) for lead_id in ids]
+
+
+class Person:
+    """Takes leads by hand, as the CRM's own page does."""
+
+    def __init__(self, org: Simulator, username: str = PERSON) -> None:
+        self.salesforce = log_in(org, username)
+        found = self.salesforce.query(f"SELECT Id FROM User WHERE Username = '{username}'")
+        self.id = str(found["records"][0]["Id"])
+
+    def take(self, lead_id: str) -> None:
+        """The lead is this person's, or the call fails."""
+        self.salesforce.Lead.update(lead_id, {"OwnerId": self.id}, headers={"Sforce-Auto-Assign": "FALSE"})
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from support.simulator import Simulator
+from support.simulator import CALL_S, Simulator
 from support.third_program import log_in
 
 Row = dict[str, Any]
@@ -102,3 +102,37 @@ def promises_kept(org: Simulator, lead_ids: Collection[str]) -> Books:
     routed_once(seen, lead_ids)
     turns_in_order(seen)
     return seen
+
+
+def owners_given(org: Simulator) -> dict[str, list[str]]:
+    """The owners that each lead got after its creation, in the order of their commits, as the change events tell."""
+    given: dict[str, list[str]] = defaultdict(list)
+    for change in lead_changes(org):
+        for lead_id in change["ChangeEventHeader"]["recordIds"]:
+            if change["ChangeEventHeader"]["changeType"] == "UPDATE" and "OwnerId" in change:
+                given[lead_id].append(change["OwnerId"])
+    return given
+
+
+def lead_changes(org: Simulator) -> list[Row]:
+    """Every change of a lead so far, in the order of the commits: a subscriber from the first event on."""
+    session = org.open_session()
+    session.headers["Authorization"] = f"Bearer {org.token()}"
+
+    def said(channel: str, **members: Any) -> list[Row]:
+        content = [{"channel": channel, "id": "1", **members}]
+        answers: list[Row] = session.post(f"{org.url}/cometd/68.0", json=content, timeout=CALL_S).json()
+        return answers
+
+    (hello,) = said("/meta/handshake", version="1.0", supportedConnectionTypes=["long-polling"])
+    client = {"clientId": hello["clientId"]}
+    said("/meta/subscribe", **client, subscription=LEAD_CHANGES, ext={"replay": {LEAD_CHANGES: -2}})
+    at_once = {**client, "connectionType": "long-polling", "advice": {"timeout": 0}}
+    changes: list[Row] = []
+    while told := [one["data"]["payload"] for one in said("/meta/connect", **at_once) if "data" in one]:
+        changes += told
+    said("/meta/disconnect", **client)
+    return changes
+
+
+LEAD_CHANGES = "/data/LeadChangeEvent"
