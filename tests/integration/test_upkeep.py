@@ -1,0 +1,106 @@
+"""Upkeep finds leads that no event brought, and keeps the configuration fresh without ever breaking it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lead_router.errors import Unreachable
+from support.worker_rig import Rig
+
+
+@pytest.fixture
+def rig(tmp_path):
+    """One org, one job database, no stream at all."""
+    made = Rig(tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_sweep_routes_what_no_event_brought(rig: Rig):
+    """P44, T11: all events lost, every lead routed, once, however often it is swept."""
+    leads = [rig.rest_org.lead() for _ in range(7)]
+    upkeep = rig.upkeep()
+    for _ in range(3):
+        upkeep.step()
+        rig.drain()
+        rig.clock.advance(301)
+
+    assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob"] * 3 + ["Ann"]
+    assert (rig.turns(), len(rig.jobs())) == (list(range(1, 8)), 7)
+
+
+def test_a_sweep_is_due_at_once_when_asked_for_and_then_by_the_clock(rig: Rig):
+    """A25: a gap asks for a sweep; otherwise it comes at its time."""
+    upkeep = rig.upkeep()
+    first = upkeep.step()
+    too_soon = upkeep.step()
+    rig.store.request_sweep("overflow")
+    asked = upkeep.step()
+    rig.clock.advance(301)
+    due = upkeep.step()
+
+    assert (first, too_soon, asked, due) == (True, False, True, True)
+
+
+def test_a_sweep_leaves_leads_with_an_open_job_alone(rig: Rig):
+    """A queued, held or dead job is the lead's own: no second one is made behind it."""
+    rig.leads(3)
+    rig.upkeep().step()
+
+    assert len(rig.jobs()) == 3
+
+
+def test_a_sweep_that_the_org_did_not_answer_is_asked_for_again(rig: Rig):
+    """Nobody waits for the next regular sweep because one failed."""
+    rig.rest_org.lead()
+    upkeep = rig.upkeep()
+    rig.rest_org.fault("unreachable", path="/query", count=1)
+    with pytest.raises(Unreachable):
+        upkeep.step()
+    upkeep.step()
+
+    assert len(rig.jobs()) == 1
+
+
+def test_a_lead_taken_and_given_back_without_being_routed_is_found_again(rig: Rig):
+    """B23, P44: its first sweep job ended because a person had it; giving it back makes it a new find."""
+    lead = rig.rest_org.lead()
+    upkeep = rig.upkeep()
+    upkeep.step()
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.refs["bob"])
+    rig.drain()
+    rig.clock.advance(400)
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+    upkeep.step()
+    rig.drain()
+
+    assert rig.outcomes() == ["skipped: already owned", "assigned"]
+    assert rig.owner(lead) == "Ann"
+
+
+def test_a_slip_in_a_rule_keeps_the_former_configuration_in_force(rig: Rig):
+    """E13: a malformed rule does not stop all routing; mended, it counts at the next reload."""
+    upkeep = rig.upkeep()
+    before = upkeep._current.get()
+    rig.rest_org.update(rig.rest_org.refs["all"], Criteria__c="Country = ")
+    rig.clock.advance(31)
+    upkeep.step()
+    kept = upkeep._current.get()
+    rig.rest_org.update(rig.rest_org.refs["all"], Criteria__c="Country = 'France'")
+    rig.clock.advance(31)
+    upkeep.step()
+
+    assert kept == before
+    assert [rule.criteria for rule in upkeep._current.get().rules] == ["Country = 'France'"]
+
+
+def test_old_done_jobs_are_forgotten_and_others_kept(rig: Rig):
+    """F10: the job database does not grow without end."""
+    rig.leads(2)
+    rig.drain()
+    upkeep = rig.upkeep(keep_done_s=5 * 86_400.0)
+    rig.clock.advance(6 * 86_400.0)
+    rig.leads(1)
+    upkeep.step()
+
+    assert [job.status for job in rig.jobs()] == ["queued"]
