@@ -23,7 +23,30 @@ _PARAMETER = re.compile(
 _URL_PASSWORD = re.compile(r"(\w+://[^/\s:@]*):[^/\s@]+@")
 _EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
 _PRIVATE_KEYS = frozenset(
-    ["email", "phone", "mobilephone", "fax", "firstname", "first_name", "lastname", "last_name", "full_name", "company", "street", "city", "postalcode", "access_token", "client_secret", "password", "secret", "token", "authorization", "assertion", "private_key", "cookie"]
+    [
+        "email",
+        "phone",
+        "mobilephone",
+        "fax",
+        "firstname",
+        "first_name",
+        "lastname",
+        "last_name",
+        "full_name",
+        "company",
+        "street",
+        "city",
+        "postalcode",
+        "access_token",
+        "client_secret",
+        "password",
+        "secret",
+        "token",
+        "authorization",
+        "assertion",
+        "private_key",
+        "cookie",
+    ]
 )
 _QUIET = ("urllib3", "requests", "aiohttp", "asyncio", "psycopg", "simple_salesforce", "zeep", "tenacity")
 
