@@ -1,10 +1,11 @@
-"""The simulated company of the demo: three groups, twelve reps, three rules."""
+"""The simulated company of the demo: three groups, twelve reps, three rules, and a form that logs in as itself."""
 
 from __future__ import annotations
 
 from typing import Any
 
 QUEUE = "Lead_Intake"
+FORM_USERNAME = "form@demo.example"
 
 # group key -> (name, [(rep, weight), ...])
 GROUPS: dict[str, tuple[str, tuple[tuple[str, int], ...]]] = {
@@ -22,7 +23,8 @@ RULES = (
 
 def records() -> dict[str, Any]:
     """The company in the simulator's scenario form: a list of records, `@ref` naming an earlier one."""
-    made: list[dict[str, Any]] = []
+    form = {"Username": FORM_USERNAME, "LastName": "Web form", "Alias": "form", "Email": FORM_USERNAME}
+    made: list[dict[str, Any]] = [{"sobject": "User", "fields": {**form, "IsActive": True}}]
     for key, (name, reps) in GROUPS.items():
         made.append(
             {
