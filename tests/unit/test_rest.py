@@ -144,7 +144,8 @@ def test_each_answer_is_named_after_its_remedy(org, status, body, write, read) -
     [
         (requests.ConnectionError(MaxRetryError(None, "/", NewConnectionError(None, "refused"))), True),
         (requests.ConnectTimeout("no answer to SYN"), True),
-        (requests.exceptions.SSLError("bad certificate"), True),
+        (requests.exceptions.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), True),
+        (requests.exceptions.SSLError("[SSL: UNEXPECTED_EOF_WHILE_READING] EOF occurred"), False),
         (requests.exceptions.ProxyError("no proxy"), True),
         (requests.exceptions.InvalidHeader("canary"), True),
         (requests.ConnectionError(ProtocolError("Connection aborted.", ConnectionResetError())), False),

@@ -34,10 +34,10 @@ _HEADERS = {"Sforce-Call-Options": f"client={CLIENT}", "X-PrettyPrint": None}
 _USAGE = re.compile(r"(?:^|[;\s])api-usage=(\d+)/(\d+)")
 _UNSENT = (
     requests.exceptions.ConnectTimeout,
-    requests.exceptions.SSLError,
     requests.exceptions.ProxyError,
     ValueError,  # a URL or header that requests refuses
 )
+_BAD_CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"  # OpenSSL's name for it, before anything is sent
 _WRONG_KIND = "not valid for use with the REST API"
 
 
@@ -179,6 +179,8 @@ def unsent(fault: requests.RequestException) -> bool:
     cause = fault.args[0] if fault.args else None
     if isinstance(cause, MaxRetryError):
         cause = cause.reason
+    if isinstance(fault, requests.exceptions.SSLError):  # may also break an exchange that had begun
+        return _BAD_CERTIFICATE in str(fault)
     return isinstance(fault, _UNSENT) or isinstance(cause, NewConnectionError | ConnectTimeoutError)
 
 
