@@ -1,0 +1,73 @@
+"""Signals: the first SIGTERM drains, the second ends at once, whatever the org does meanwhile."""
+
+from __future__ import annotations
+
+import time
+
+from support import company
+from support.router import Router, environment, until
+from support.simulator import simulator
+from support.third_program import Form, meanwhile
+from support.verdict import all_owned, promises_kept
+
+LEADS = 400
+SETTLE_S = 30.0
+DRAIN_S = 20.0
+AT_ONCE_S = 2.0
+COMMIT = "PATCH"  # in the body of a commit alone: a snapshot only reads
+# With these, one hanging call outlasts the patience of a test by far.
+SLOW = {"read_timeout_s": "60", "lease_s": "75"}
+
+
+def test_sigterm_drains_while_leads_arrive_and_a_restart_routes_the_rest(router_at):
+    """C22: exit 0 within 20 s with nothing left claimed; what came meanwhile waits in the org and is routed later."""
+    with simulator(scenario=company.scenario()) as org:
+        router = router_at(org).start().subscribed()
+        form = Form(org)
+        with meanwhile(form, [company.lead(number) for number in range(LEADS)], together=4):
+            until(lambda: all_owned(org, 40), SETTLE_S, "the first leads with an owner")
+            router.terminate()
+            asked = time.monotonic()
+            assert router.wait(DRAIN_S) == 0
+            took = time.monotonic() - asked
+        assert took < DRAIN_S
+        assert not all_owned(org, LEADS)  # else it ended after the last lead
+        queue = router.run("status", "--json").json()["queue"]
+        assert queue["working"] == 0, "a drained router holds no claim"
+        router.start()
+        until(lambda: all_owned(org, LEADS), SETTLE_S, f"{LEADS} leads with an owner")
+        promises_kept(org, form.created)
+        assert router.stop() == 0
+
+
+def test_a_second_sigterm_ends_at_once(router_at):
+    """While a commit hangs, the first SIGTERM waits for its answer; the second does not. The lead is routed later."""
+    with simulator(scenario=company.scenario()) as org:
+        router = router_at(org, **SLOW).start().subscribed()
+        form = Form(org)
+        org.control("faults", {"name": "hang", "body": COMMIT})
+        form.post(company.lead(1))
+        until(lambda: org.control("state")["faults"] == [], SETTLE_S, "the commit to hang")
+        router.terminate()
+        router.await_event("stream_closed")  # the intake has drained, the worker cannot
+        assert router.process is not None
+        assert router.process.poll() is None
+        asked = time.monotonic()
+        router.terminate()
+        assert router.wait(AT_ONCE_S) == 128 + 15
+        assert time.monotonic() - asked < AT_ONCE_S
+        until(lambda: all_owned(org, 1), SETTLE_S, "the hanging commit's own end")
+        promises_kept(org, form.created)
+
+
+def test_sigterm_while_the_org_is_out_of_reach(router_at, tmp_path):
+    """Exit 0 soon: at the start, when no org was ever found, and in the middle, when it went away."""
+    with simulator(scenario=company.scenario()) as org:
+        router = router_at(org).start().subscribed()
+        never = Router(tmp_path / "never", environment(org, "sqlite:///jobs.db", login_url="http://localhost:9"))
+    never.start().await_event("start_waits")
+    router.await_event("stream_lost")  # the org has ended
+    for one in (router, never):
+        asked = time.monotonic()
+        assert one.stop() == 0
+        assert time.monotonic() - asked < DRAIN_S / 2
