@@ -248,6 +248,14 @@ class TestLease:
         assert (dead.attempts, dead.locked_by, dead.lease_until) == (5, None, None)
         assert dead.last_error.startswith("crashed: fragile")
 
+    def test_the_last_attempt_is_left_to_end(self, database):
+        """It is not taken for a crash while its lease runs (C23)."""
+        store = database.open(max_attempts=1)
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        assert claim(store) == []
+        assert store.end([(job, Done("assigned"))]) == {job.id}
+
     def test_a_crash_keeps_the_earlier_error(self, database):
         """A dead job tells its whole story."""
         store = database.open(max_attempts=2)

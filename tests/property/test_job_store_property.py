@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from lead_router.ports import Bury, Done, Release, Retry
 from support.databases import Database, lead_id, new_job
 
-ATTEMPTS = 3
+ATTEMPTS = 2
 LEASE_S = 60.0
 LEADS = st.integers(0, 3)
 EVENTS = st.integers(0, 9)
