@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase, ascii_uppercase, digits
 
 _SHAPE = re.compile(r"[0-9A-Za-z]{15}(?:[0-9A-Za-z]{3})?")
-_CHECK = "ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
 _SHORT = 15
-_CHUNK = 5
+# Five characters' case, "1" for upper, the first of them in the lowest place: one character of the checksum.
+_CHECK = {f"{case:05b}"[::-1]: char for case, char in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345")}
+_CASE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "1" * 26 + "0" * 36)
 USER = "005"
 QUEUE = "00G"
 
 
 def is_id(text: str) -> bool:
     """Whether the text is a 15-character id, or an 18-character one whose checksum is right in any letter case."""
-    if _SHAPE.fullmatch(text) is None:
-        return False
-    return len(text) == _SHORT or _checksum(text[:_SHORT]) == text[_SHORT:].upper()
+    return _SHAPE.fullmatch(text) is not None and text[_SHORT:].upper() in {"", _checksum(text)}
 
 
 def to18(record_id: str) -> str:
     """The 18-character form of a 15- or 18-character id; raises ValueError for anything else."""
-    if not is_id(record_id):
-        raise ValueError("not a Salesforce id: 15 or 18 letters and digits with the right checksum are expected")
-    return record_id[:_SHORT] + _checksum(record_id[:_SHORT])
+    if _SHAPE.fullmatch(record_id) is not None:
+        checksum = _checksum(record_id)
+        if record_id[_SHORT:].upper() in {"", checksum}:
+            return record_id[:_SHORT] + checksum
+    raise ValueError("not a Salesforce id: 15 or 18 letters and digits with the right checksum are expected")
 
 
 def is_user(owner_id: str) -> bool:
@@ -31,8 +33,6 @@ def is_user(owner_id: str) -> bool:
     return owner_id.startswith(USER)
 
 
-def _checksum(short: str) -> str:
-    return "".join(
-        _CHECK[sum(1 << place for place, char in enumerate(short[start : start + _CHUNK]) if "A" <= char <= "Z")]
-        for start in range(0, _SHORT, _CHUNK)
-    )
+def _checksum(record_id: str) -> str:
+    case = record_id[:_SHORT].translate(_CASE)
+    return _CHECK[case[:5]] + _CHECK[case[5:10]] + _CHECK[case[10:]]
