@@ -14,7 +14,7 @@ from lead_router.ports import JobStore, NewJob, Org
 
 _log = structlog.get_logger(__name__)
 
-PAGE = 200
+PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first page
 FORGET_MAX = 1_000
 FORGET_EVERY_S = 3_600.0
 
