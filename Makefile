@@ -24,7 +24,7 @@ test: $(VENV)/.dev
 	@$(BIN)/python -m pytest $(ARGS)
 
 bench: $(VENV)/.dev
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)
 
 coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)

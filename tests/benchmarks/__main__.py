@@ -1,0 +1,55 @@
+"""`make bench`: prints figures and asserts none. Takes some minutes; give it the machine for itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.burst import by_naive_loop, by_router
+from benchmarks.figures import Pair, as_dict, figures
+
+HERE = Path(__file__).parent
+LEADS = 1_000
+RUNS = 3
+LATENCIES_MS = (0, 100)
+SLOW_PART = 10  # with latency the naive loop is given this part of the leads: it takes a third of a second for each
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run both ways in turns at each latency; the table goes to standard output, all figures to a JSON file."""
+    options = _options(words)
+    pairs = [_pair(latency_ms, options.leads, options.runs) for latency_ms in LATENCIES_MS]
+    seen = {"machine": report.machine(), "burst": [as_dict(pair) for pair in pairs]}
+    options.json.write_text(json.dumps(seen, indent=2) + "\n", encoding="utf-8")
+    sys.stdout.write(f"{report.table(pairs)}\n{report.machine()}; all figures are in {options.json}\n")
+    if options.record:
+        (HERE / "REPORT.md").write_text(report.page(pairs), encoding="utf-8")
+    return 0
+
+
+def _pair(latency_ms: int, leads: int, runs: int) -> Pair:
+    few = leads if latency_ms == 0 else max(1, leads // SLOW_PART)
+    ours, naive = [], []
+    for run in range(1, runs + 1):
+        ours.append(by_router(leads, latency_ms))
+        naive.append(by_naive_loop(few, latency_ms))
+        told = f"router {ours[-1].rate:,.0f}, naive loop {naive[-1].rate:,.1f} leads/s"
+        sys.stderr.write(f"{latency_ms} ms, run {run} of {runs}: {told}\n")
+    return Pair(latency_ms, figures(ours), figures(naive))
+
+
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("make bench", description="Leads that arrive at once in one group.")
+    parser.add_argument("--leads", type=int, default=LEADS)
+    parser.add_argument("--runs", type=int, default=RUNS, help="of each way at each latency; medians are told")
+    parser.add_argument("--json", type=Path, default=HERE / "report.json", metavar="FILE")
+    parser.add_argument("--record", action="store_true", help="write REPORT.md anew")
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""The figures as a table for a terminal and for REPORT.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+
+from benchmarks.figures import PER, Figures, Pair
+
+HEADS = ("latency", "way", "leads", "API calls per 1,000", "leads/s", "p50 s", "p95 s", "max s", "1,000 leads take")
+MARK = "~"  # reckoned from fewer leads
+
+
+def table(pairs: Sequence[Pair]) -> str:
+    """A Markdown table that can be read as plain text: per latency the router, the loop, and router against loop."""
+    rows = [HEADS]
+    for pair in pairs:
+        rows.append(_row(pair, "router", pair.router))
+        rows.append(_row(pair, "naive loop", pair.naive))
+        rows.append(("", "ratio", "", f"{pair.fewer:,.0f} x fewer", f"{pair.faster:,.1f} x more", *([""] * 4)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["| " + " | ".join(_placed(row, widths)) + " |" for row in rows]
+    rule = [("-" * width if number < 2 else "-" * (width - 1) + ":") for number, width in enumerate(widths)]
+    lines.insert(1, "| " + " | ".join(rule) + " |")
+    return "\n".join(lines)
+
+
+def machine() -> str:
+    """The class of machine that this is."""
+    return f"{os.cpu_count()} cores, {platform.system()}, Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def page(pairs: Sequence[Pair]) -> str:
+    """REPORT.md of this run."""
+    return PAGE.format(machine=machine(), runs=pairs[0].router.runs, table=table(pairs))
+
+
+def _row(pair: Pair, way: str, seen: Figures) -> tuple[str, ...]:
+    waits = [f"{ms / 1000:.2f}" for ms in (seen.p50_ms, seen.p95_ms, seen.max_ms)]
+    took = f"{'' if seen.leads == PER else MARK}{PER / seen.rate:,.1f} s"
+    return (f"{pair.latency_ms} ms", way, f"{seen.leads:,}", f"{seen.calls:,.0f}", f"{seen.rate:,.1f}", *waits, took)
+
+
+def _placed(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Names to the left, figures to the right."""
+    return [
+        text.ljust(width) if number < 2 else text.rjust(width)
+        for number, (text, width) in enumerate(zip(row, widths, strict=True))
+    ]
+
+
+PAGE = """# A burst of leads in one group
+
+Written by `make bench ARGS=--record`. Machine: {machine}, shared by everything: the simulated org, the
+router, the third program. Medians of {runs} runs of each way, taken in turns.
+
+{table}
+
+*Way.* The router: `lead-router run` as it comes (SQLite, one worker), subscribed over CometD before the leads come.
+The naive loop: simple-salesforce, three calls per lead, one lead after the other: read whose turn it is, give the lead
+to that rep, write the turn. It is told the leads' ids and the reps for free, keeps no queue and holds none of the
+router's promises.
+
+*Leads* come from a third program as calls of 200 in five threads, each of another buyer, into one group of five reps.
+
+*API calls* are the simulated org's own count without the third program's: one for each HTTP request to the REST API.
+
+*Waits* are from the commit that created a lead to the commit that gave it its owner, by the commit times of the org's
+change events; *leads/s* from the first creation to the last owner. `~` is reckoned from the fewer leads of the row,
+whose own waits stand beside it.
+
+*Latency* is added by the simulated org to every REST request, the third program's too; not to the stream. At 0 ms both
+ways cost what the simulated org costs in CPU, which says little about Salesforce. At 100 ms the calls decide, as in
+life.
+"""
