@@ -34,6 +34,7 @@ from lead_router.salesforce.auth import Login, TokenHolder
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.cometd import CometdSource
 from lead_router.salesforce.doctor import diagnose as examine
+from lead_router.salesforce.doctor import refuse_lacking
 from lead_router.salesforce.gateway import SalesforceOrg
 from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.wire import open_session
@@ -118,7 +119,7 @@ def _store(settings: Settings, org_id: str) -> JobStore:
 def run(settings: Settings) -> int:
     """Route until SIGTERM or SIGINT; the answer is the exit code. Waits for an org or a database that is away.
 
-    Raises Misconfigured or LoginRefused, before anything is routed, for what a person must change.
+    Raises Misconfigured, ContractMismatch or LoginRefused, before anything is routed, for what a person must change.
     """
     log.configure(settings.log_level)
     stopping = threading.Event()
@@ -128,6 +129,7 @@ def run(settings: Settings) -> int:
         org_id = _patiently(lambda: wired.tokens.token().org_id, stopping)
         if org_id is not None:
             _patiently(lambda: _store(settings, org_id).close(), stopping)
+        _patiently(lambda: refuse_lacking(wired.rest), stopping)
         configuration = _patiently(wired.org.configuration, stopping)
         if org_id is None or configuration is None:
             return 0

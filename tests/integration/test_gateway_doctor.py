@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lead_router.errors import ContractMismatch
 from lead_router.ports import Finding
-from lead_router.salesforce.doctor import diagnose
+from lead_router.salesforce.doctor import diagnose, refuse_lacking
 from org_simulator.wire.faults import STATUS
 from support.rest_org import RestOrg, best
 
@@ -47,6 +48,31 @@ def test_a_user_without_the_permission_set_is_told_which(org) -> None:
     found = bad(org)
     assert "Routing_Idem_Key__c" in found["Lead"].detail
     assert all("Lead_Router_Integration" in found[name].remedy for name in ("Lead", "Round_Robin_Group__c"))
+
+
+@pytest.mark.parametrize("sobject", ["Lead", "Lead_Assignment__c", "Routing_Rule__c"])
+def test_a_start_is_refused_for_a_missing_field_or_object_by_name(org, sobject) -> None:
+    """A lack that would show only in a commit is told before anything is routed, with the remedy."""
+    refuse_lacking(org.rest)
+    fields = org.org.schema.objects[sobject.lower()].fields
+    missing = next(field.name for field in fields.values() if field.name.endswith("__c"))
+    del fields[missing.lower()]
+    org.world.views.clear()
+    with pytest.raises(ContractMismatch, match=f"{sobject}: .*{missing}.*deploy salesforce_metadata"):
+        refuse_lacking(org.rest)
+    del org.org.schema.objects[sobject.lower()]
+    org.world.views.clear()
+    with pytest.raises(ContractMismatch, match=f"{sobject}: .*deploy salesforce_metadata"):
+        refuse_lacking(org.rest)
+
+
+def test_a_start_is_refused_for_a_missing_right_by_name(org) -> None:
+    """P47: the permission set is named."""
+    with org.org.system_transaction(org.org.admin_user_id) as opened:
+        for row in list(opened.rows("PermissionSetAssignment")):
+            opened.delete("PermissionSetAssignment", row["Id"])
+    with pytest.raises(ContractMismatch, match=r"Lead: .*Lead_Router_Integration"):
+        refuse_lacking(org.rest)
 
 
 def test_a_group_without_anyone_on_duty_is_a_fault_only_where_a_rule_needs_it(org) -> None:

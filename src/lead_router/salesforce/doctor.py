@@ -83,6 +83,21 @@ def diagnose(rest: Rest, tokens: TokenHolder, org: Org) -> list[Finding]:
     return found + _guarded("configuration", lambda: _routing(org))
 
 
+def refuse_lacking(rest: Rest) -> None:
+    """Raises ContractMismatch naming the first object that lacks a field or right, and the remedy. Six API calls.
+
+    Found late, such a lack would hold up every lead: a commit that names an unknown field fails as a whole.
+    """
+    for need in NEEDS:
+        try:
+            found = _object(rest, need)
+        except ContractMismatch as fault:
+            raise ContractMismatch(f"{need.sobject}: {fault}; {_DEPLOY}") from None
+        for finding in found:
+            if not finding.ok:
+                raise ContractMismatch(f"{finding.name}: {finding.detail}; {finding.remedy}")
+
+
 def _guarded(name: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
     try:
         return list(look())
