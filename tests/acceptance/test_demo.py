@@ -81,20 +81,24 @@ def test_an_interrupted_demo_stops_what_it_started(tmp_path, number):
     assert left_running(tmp_path) == {}
 
 
-def test_a_router_that_ends_by_itself_is_told_with_its_log(tmp_path):
-    """The fault and the place of the router's log are told; the org is stopped all the same."""
+@pytest.mark.parametrize(
+    ("module", "code", "text"),
+    [
+        ("lead_router run", 2, "lead-router: the router ended by itself with exit code -9"),
+        ("org_simulator --port", 3, "lead-router: the simulated org does not answer: ConnectionError"),
+    ],
+)
+def test_a_part_that_ends_by_itself_is_told_with_the_routers_log(tmp_path, module, code, text):
+    """The fault and the place of the router's log are told; what still runs is stopped all the same."""
     demo = started(tmp_path, "--leads", "200")
-    (router,) = (pid for pid, command in left_running(tmp_path).items() if command.endswith("lead_router run "))
-    os.kill(router, signal.SIGKILL)
+    (pid,) = (pid for pid, command in left_running(tmp_path).items() if f"-m {module}" in command)
+    os.kill(pid, signal.SIGKILL)
     _, complaints = demo.communicate(timeout=LIMIT_S)
 
-    assert demo.returncode == 2
+    assert demo.returncode == code
     (log,) = tmp_path.iterdir()
     assert '"router_started"' in log.read_text()
-    assert complaints.splitlines()[-2:] == [
-        f"the router's log is kept in {log}",
-        "lead-router: the router ended by itself with exit code -9",
-    ]
+    assert complaints.splitlines()[-2:] == [f"the router's log is kept in {log}", text]
     assert left_running(tmp_path) == {}
 
 

@@ -14,6 +14,8 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TextIO
 
+import requests
+
 from lead_router.demo import report, stage, story
 from lead_router.demo.form import Form
 from lead_router.demo.progress import Progress
@@ -22,7 +24,7 @@ from lead_router.demo.scenario import FORM_USERNAME
 from lead_router.demo.stage import Stage
 from lead_router.demo.story import Story
 from lead_router.demo.witness import Witness, waits_ms
-from lead_router.errors import ContractMismatch, Misconfigured
+from lead_router.errors import ContractMismatch, Misconfigured, Unreachable
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
 
@@ -47,6 +49,9 @@ def play(*, seed: int, leads: int, as_json: bool) -> int:
         except KeyboardInterrupt:
             print("interrupted: the org and the router are stopped", file=sys.stderr)
             return INTERRUPTED
+        except requests.RequestException as fault:
+            _keep_log(folder)
+            raise Unreachable(f"the simulated org does not answer: {type(fault).__name__}") from fault
         except BaseException:
             _keep_log(folder)
             raise
