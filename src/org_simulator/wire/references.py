@@ -39,6 +39,8 @@ def in_url(url: str, known: Mapping[str, Any]) -> str:
 def in_content(content: Any, known: Mapping[str, Any]) -> Any:
     """The body with its references replaced; a text that is nothing but a reference becomes the value itself."""
     if isinstance(content, str):
+        if "@{" not in content:
+            return content
         whole = _REFERENCE.fullmatch(content)
         if whole is not None:
             return _value(whole.group(1), known)
