@@ -20,7 +20,7 @@ BREAKS = {
     "Only app and the command line read settings": ("lead_router/loops/worker.py", "import lead_router.settings"),
     "The core has no I/O, clock or dice": ("lead_router/core/keys.py", "import random"),
     "asyncio lives inside the stream sources alone": ("lead_router/loops/intake.py", "import asyncio"),
-    "Production never imports the simulated org": ("lead_router/app.py", "import org_simulator"),
+    "Production never imports the simulated org": ("lead_router/app/wiring.py", "import org_simulator"),
     "The simulated org shares the criteria grammar and nothing else": (
         "org_simulator/org.py",
         "import lead_router.ports",

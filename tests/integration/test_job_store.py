@@ -17,7 +17,7 @@ from lead_router.ports import (
     Retry,
     Unreadable,
 )
-from support.databases import CHANNEL, ORG, lead_id, new_job
+from support.databases import CHANNEL, ORG, Database, lead_id, new_job
 
 
 @pytest.fixture
@@ -516,3 +516,17 @@ class TestTime:
         store.record([new_job(1)], position=Position(CHANNEL, b"1"), sweep="x")
         for table in ("routing_job", "stream_position", "sweep"):
             assert database.execute(f"SELECT org_id FROM {table}") == [(ORG,)]
+
+
+def test_the_claims_of_a_dead_worker_are_claimed_at_once(database: Database) -> None:
+    """C2, C8: who knows that a worker died need not wait for its leases; its fence stays, its attempt is counted."""
+    store = database.open()
+    store.record([new_job(1), new_job(2)])
+    (dead,) = store.claim("dead", limit=1, lease_s=600)
+    (other,) = store.claim("other", limit=1, lease_s=600)
+    assert store.holders() == {"dead", "other"}
+    assert (store.abandon("dead"), store.abandon("nobody")) == (1, 0)
+    (again,) = store.claim("heir", limit=10, lease_s=600)
+
+    assert (again.id, again.attempts, store.holders()) == (dead.id, 2, {"heir", "other"})
+    assert store.end([(dead, Done("late")), (other, Done("well"))]) == {other.id}

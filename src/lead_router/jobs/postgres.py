@@ -5,6 +5,7 @@ Nothing is kept in the session between two transactions, so that a pool in trans
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NoReturn
@@ -53,14 +54,7 @@ class PostgresEngine:
 
     def __init__(self, url: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._limits = (f"{lock_wait_s * 1000:.0f}ms", f"{STATEMENT_S * 1000:.0f}ms")
-        try:
-            self._address: dict[str, Any] = {**CONNECTION, **conninfo_to_dict(url)}
-        except psycopg.ProgrammingError:
-            # The fault's own text may quote the password.
-            raise Misconfigured(
-                f"{SETTING} is not a PostgreSQL address: write postgresql://user:password@host:5432/database, "
-                "with %-escapes for signs that have a meaning in addresses."
-            ) from None
+        self._address = _address(url)
         self._connection: psycopg.Connection[DictRow] | None = self._connect()
 
     def write(self, steps: Sequence[Step]) -> list[list[Row]]:
@@ -138,6 +132,23 @@ class PostgresEngine:
     def _without_password(self, text: str) -> str:
         password = self._address.get("password")
         return text.replace(str(password), "***") if password else text
+
+
+def _address(url: str) -> dict[str, Any]:
+    """What the url says, over what applies where it does not."""
+    try:
+        address = {**CONNECTION, **conninfo_to_dict(url)}
+    except psycopg.ProgrammingError:
+        address = {"host": "@"}  # the fault itself may quote the password
+    # A password with an unescaped sign ends early, and its rest is read as host, port or database.
+    if "@" in f"{address.get('host')}{address.get('dbname')}" or not re.fullmatch(
+        r"[\d,]*", str(address.get("port", ""))
+    ):
+        raise Misconfigured(
+            f"{SETTING} is not a PostgreSQL address: write postgresql://user:password@host:5432/database, "
+            "and in it %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %."
+        )
+    return address
 
 
 def _pipelined(

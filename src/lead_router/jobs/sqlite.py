@@ -25,7 +25,7 @@ BUSY_WAIT_S: Final = 30.0
 MIGRATION_WAIT_S: Final = 600.0
 """How long a starting router waits for another one that is changing the schema."""
 
-OLDEST_SQLITE: Final = (3, 35, 0)
+OLDEST_SQLITE: Final = (3, 38, 0)
 """The first release with RETURNING."""
 
 
@@ -37,7 +37,7 @@ class SqliteEngine:
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
             raise Misconfigured(
-                f"SQLite {sqlite3.sqlite_version} is too old, 3.35 is needed: "
+                f"SQLite {sqlite3.sqlite_version} is too old, 3.38 is needed: "
                 f"use a newer Python, or name a PostgreSQL database in {SETTING}."
             )
         self._path = path.absolute()

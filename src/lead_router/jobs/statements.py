@@ -43,7 +43,7 @@ TAKE_SWEEP: Final = """
     INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
     ON CONFLICT (org_id) DO UPDATE
     SET begun_for = COALESCE(sweep.requested, :regular), requested = NULL, begun_at = {now}
-    WHERE sweep.requested IS NOT NULL OR sweep.begun_at IS NULL OR sweep.begun_at <= {now} - :every_ms
+    WHERE sweep.requested IS NOT NULL OR sweep.begun_at <= {now} - :every_ms
     RETURNING begun_for
 """
 
@@ -93,6 +93,14 @@ RENEW: Final = """
     WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'
       AND routing_job.status = 'working'
     RETURNING routing_job.id
+"""
+
+HOLDERS: Final = "SELECT DISTINCT locked_by FROM routing_job WHERE org_id = :org_id AND status = 'working'"
+
+ABANDON: Final = """
+    UPDATE routing_job SET lease_until = {now}
+    WHERE org_id = :org_id AND status = 'working' AND locked_by = :worker AND lease_until > {now}
+    RETURNING id
 """
 
 # A retry without attempts left becomes dead here, whatever the worker thought: it could never be claimed again.

@@ -100,6 +100,14 @@ class SqlJobStore:
         rows = _rows(_ending(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
         return self._ids(self._write(sql.END, rows=rows)) if endings else frozenset()
 
+    def holders(self) -> frozenset[str]:
+        """The names of the workers that hold claims now, their leases expired or not."""
+        return frozenset(row["locked_by"] for row in self._read(sql.HOLDERS))
+
+    def abandon(self, worker: str) -> int:
+        """The fence stays: should the worker live after all, it finds its claims lost before it writes."""
+        return len(self._write(sql.ABANDON, worker=worker))
+
     def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:
         """Those of the leads that have a queued, working or dead job."""
         rows = self._read(sql.OPEN_LEADS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))

@@ -160,6 +160,14 @@ class JobStore(Protocol):
         """End claims, all in one transaction; the answer holds the ids of jobs whose claim was still held."""
         ...
 
+    def holders(self) -> frozenset[str]:
+        """The names of the workers that hold claims now, their leases expired or not."""
+        ...
+
+    def abandon(self, worker: str) -> int:
+        """A worker is known to be dead: its leases end now, so that others claim its jobs. The answer is how many."""
+        ...
+
     def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:
         """Those of the leads that have a queued, working or dead job."""
         ...

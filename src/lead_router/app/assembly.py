@@ -1,0 +1,98 @@
+"""The loops of one process, put together from settings and from the parts that reach outside."""
+
+from __future__ import annotations
+
+import os
+import random
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from lead_router.app.wiring import Wired, now, store_of
+from lead_router.loops.breaker import Breaker
+from lead_router.loops.current import Current
+from lead_router.loops.intake import Intake
+from lead_router.loops.predecessors import worker_name
+from lead_router.loops.runner import Loop
+from lead_router.loops.upkeep import Upkeep
+from lead_router.loops.worker import Worker
+from lead_router.ports import JobStore
+from lead_router.salesforce.changes import own_change
+from lead_router.salesforce.cometd import CometdSource
+from lead_router.settings import Settings
+
+INTAKE_WAIT_S = 1.0
+UPKEEP_IDLE_S = 1.0
+STREAM_STARTS = {"new": -1, "retained": -2}
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What the loops of one process are made of; each loop is made on its own thread, with a store of its own."""
+
+    settings: Settings
+    wired: Wired
+    current: Current
+    org_id: str
+    breaker: Breaker
+    wake: Callable[[], None]
+
+    def loops(self) -> tuple[Loop, ...]:
+        """The loops, by name; none is built yet."""
+        numbers = range(1, self.settings.workers + 1)
+        workers = (Loop(f"worker-{number}", partial(self.worker, number), self.settings.poll_s) for number in numbers)
+        return (Loop("intake", self.intake, 0.0), *workers, Loop("upkeep", self.upkeep, UPKEEP_IDLE_S))
+
+    def store(self) -> JobStore:
+        """A job store for the calling thread."""
+        return store_of(self.settings, self.org_id)
+
+    def intake(self) -> Intake:
+        """The loop that listens."""
+        store = self.store()
+        channel = self.settings.stream_channel
+        source = CometdSource(
+            channel=channel,
+            token=self.wired.tokens.token,
+            load_position=lambda: store.position(channel),
+            dice=random.Random(),  # noqa: S311 - jitter
+            default_start=STREAM_STARTS[self.settings.stream_start],
+        )
+        own = partial(own_change, user_id=self.wired.tokens.token().user_id)
+        return Intake(source, store, self.current, org_id=self.org_id, own=own, wait_s=INTAKE_WAIT_S, wake=self.wake)
+
+    def worker(self, number: int) -> Worker:
+        """A loop that routes."""
+        settings = self.settings
+        return Worker(
+            self.wired.org,
+            self.store(),
+            self.current,
+            self.breaker,
+            name=worker_name(socket.gethostname(), os.getpid(), number),
+            now=now,
+            pause=time.sleep,
+            dice=random.Random(),  # noqa: S311 - jitter
+            batch_max=settings.batch_max,
+            lease_s=settings.lease_s,
+            backoff_first_s=settings.backoff_first_s,
+            backoff_cap_s=settings.backoff_cap_s,
+        )
+
+    def upkeep(self) -> Upkeep:
+        """The loop that sweeps; its first step does, whatever the stream will tell."""
+        store = self.store()
+        store.request_sweep("started")
+        return Upkeep(
+            self.wired.org,
+            store,
+            self.current,
+            org_id=self.org_id,
+            monotonic=time.monotonic,
+            configuration_every_s=self.settings.configuration_every_s,
+            sweep_every_s=self.settings.sweep_every_s,
+            keep_done_s=self.settings.keep_done_days * 86_400.0,
+            wake=self.wake,
+        )

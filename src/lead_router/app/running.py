@@ -1,0 +1,113 @@
+"""`lead-router run`: from settings to running loops, and out again on a signal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import structlog
+
+from lead_router import __version__, log
+from lead_router.app.assembly import Assembly
+from lead_router.app.wiring import store_of, wire
+from lead_router.errors import Transient
+from lead_router.loops.breaker import Breaker
+from lead_router.loops.current import Current
+from lead_router.loops.predecessors import succeed
+from lead_router.loops.runner import Runner
+from lead_router.salesforce.doctor import refuse_lacking
+from lead_router.settings import Settings
+
+_log = structlog.get_logger(__name__)
+
+START_PAUSE_MAX_S = 30.0
+
+T = TypeVar("T")
+
+
+def _succeed(settings: Settings, org_id: str) -> None:
+    """Make the job database ready, and take over what dead processes of this host had claimed."""
+    store = store_of(settings, org_id)
+    try:
+        succeed(store, host=socket.gethostname(), process_id=os.getpid(), lives=_lives)
+    finally:
+        store.close()
+
+
+def _lives(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def run(settings: Settings) -> int:
+    """Route until SIGTERM or SIGINT; the answer is the exit code. Waits for an org or a database that is away.
+
+    Raises Misconfigured, ContractMismatch or LoginRefused, before anything is routed, for what a person must change.
+    """
+    log.configure(settings.log_level)
+    stopping = threading.Event()
+    stops: list[Callable[[], None]] = [stopping.set]
+    with _signals(stops):
+        wired = wire(settings)
+        org_id = _patiently(lambda: wired.tokens.token().org_id, stopping)
+        if org_id is not None:
+            _patiently(lambda: _succeed(settings, org_id), stopping)
+        _patiently(lambda: refuse_lacking(wired.rest), stopping)
+        configuration = _patiently(wired.org.configuration, stopping)
+        if org_id is None or configuration is None:
+            return 0
+        current, breaker = Current(configuration), Breaker(time.monotonic)
+        runner = Runner(lambda wake: Assembly(settings, wired, current, org_id, breaker, wake).loops())
+        stops.append(runner.stop)
+        if stopping.is_set():
+            return 0
+        _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules))
+        for warning in configuration.warnings:
+            _log.warning("configuration_warned", text=warning)
+        code = runner.run()
+        _log.info("router_stopped", code=code)
+        return code
+
+
+@contextlib.contextmanager
+def _signals(stops: list[Callable[[], None]]) -> Iterator[None]:
+    """The first SIGTERM or SIGINT calls `stops`; the second ends the process at once."""
+    seen = threading.Event()
+
+    def on_signal(number: int, _frame: object) -> None:
+        if seen.is_set():
+            os._exit(128 + number)
+        seen.set()
+        for stop in stops:
+            stop()
+
+    former = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, before in former.items():
+            signal.signal(number, before)
+
+
+def _patiently(ask: Callable[[], T], stopping: threading.Event) -> T | None:
+    """The answer, however long Salesforce or the database is away; None if told to stop first."""
+    pause = 0.5
+    while not stopping.is_set():
+        try:
+            return ask()
+        except Transient as fault:
+            _log.warning("start_waits", error=str(fault), pause_s=pause)
+            stopping.wait(pause)
+            pause = min(pause * 2, START_PAUSE_MAX_S)
+    return None

@@ -1,0 +1,64 @@
+"""The parts that reach outside, built from settings: the org and the job store."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lead_router.jobs import open_store
+from lead_router.ports import JobStore
+from lead_router.salesforce.auth import Login, TokenHolder
+from lead_router.salesforce.configuration import Intake
+from lead_router.salesforce.gateway import SalesforceOrg
+from lead_router.salesforce.rest import Rest
+from lead_router.salesforce.wire import open_session
+from lead_router.settings import PREFIX, Settings, secret_text
+
+
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """An org within reach, and the token holder behind it."""
+
+    tokens: TokenHolder
+    rest: Rest
+    org: SalesforceOrg
+
+
+def now() -> datetime:
+    """The host's time, aware and in UTC."""
+    return datetime.now(UTC)
+
+
+def login_of(settings: Settings) -> Login:
+    """How to log in, with the secrets read; raises Misconfigured naming the setting."""
+    secret = settings.client_secret.get_secret_value() if settings.client_secret else None
+    if settings.client_secret_file is not None:
+        secret = secret_text(settings.client_secret_file, f"{PREFIX}CLIENT_SECRET_FILE")
+    key = None
+    if settings.private_key_file is not None:
+        key = secret_text(settings.private_key_file, f"{PREFIX}PRIVATE_KEY_FILE")
+    return Login(settings.login_url, settings.client_id, secret, key, settings.username, settings.audience)
+
+
+def wire(settings: Settings) -> Wired:
+    """Build the org's client; nothing is sent yet. Raises Misconfigured naming the setting."""
+    session = open_session(settings.login_url, connect_s=settings.connect_timeout_s, read_s=settings.read_timeout_s)
+    tokens = TokenHolder(login_of(settings), session, now=now, sleep=time.sleep, dice=random.Random())  # noqa: S311 - jitter
+    rest = Rest(tokens, session)
+    intake = Intake(
+        queues=settings.intake_queues,
+        usernames=settings.intake_users,
+        statuses=settings.intake_statuses,
+        unassigned=settings.unassigned,
+        form_field=settings.form_field,
+        submission_window_s=settings.submission_window_s,
+        follow_wait_s=settings.follow_wait_s,
+    )
+    return Wired(tokens, rest, SalesforceOrg(rest, intake, now=now, lock_touch=settings.lock_touch))
+
+
+def store_of(settings: Settings, org_id: str) -> JobStore:
+    """The job store of one org, for the thread that asks."""
+    return open_store(settings.database, org_id=org_id, max_attempts=settings.attempts_max)

@@ -1,0 +1,39 @@
+"""Claims of processes of this host that are dead: they are given back at once, not when their leases expire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import structlog
+
+from lead_router.ports import JobStore
+
+_log = structlog.get_logger(__name__)
+
+
+def worker_name(host: str, process_id: int, number: int) -> str:
+    """The name under which a worker claims: `host/process/number`; only its own host can tell whether it lives."""
+    return f"{host}/{process_id}/{number}"
+
+
+def dead_workers(
+    holders: Iterable[str], *, host: str, process_id: int, lives: Callable[[int], bool]
+) -> tuple[str, ...]:
+    """Those holders of claims that ran on this host and are dead.
+
+    A holder with our own process id is dead too where we have not claimed anything yet: in a container every process
+    has the same one. The host's name must be its own: two hosts of one name would end each other's leases, which costs
+    work and, by the claims' tokens, never a lead.
+    """
+    dead = []
+    for name in sorted(holders):
+        where, _, rest = name.rpartition("/")[0].rpartition("/")
+        if where == host and rest.isdigit() and (int(rest) == process_id or not lives(int(rest))):
+            dead.append(name)
+    return tuple(dead)
+
+
+def succeed(store: JobStore, *, host: str, process_id: int, lives: Callable[[int], bool]) -> None:
+    """Take over from dead processes of this host; to be called before this process claims anything."""
+    for name in dead_workers(store.holders(), host=host, process_id=process_id, lives=lives):
+        _log.info("claims_abandoned", worker=name, jobs=store.abandon(name))
