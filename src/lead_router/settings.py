@@ -65,7 +65,7 @@ class Settings(BaseModel):
 
     workers: int = Field(1, ge=1, le=16, description="Worker threads; more than one only with PostgreSQL helps.")
     batch_max: int = Field(200, ge=1, le=200, description="Leads per commit.")
-    lease_s: Seconds = Field(120.0, description="How long a claimed job is one worker's.")
+    lease_s: Seconds = Field(60.0, description="How long a claimed job is one worker's.")
     attempts_max: int = Field(8, ge=1, le=100, description="Attempts before a job is dead.")
     backoff_first_s: Seconds = Field(2.0, description="Wait after the first failed attempt; doubles each time.")
     backoff_cap_s: Seconds = Field(300.0, description="Longest wait between two attempts.")

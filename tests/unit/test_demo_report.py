@@ -19,7 +19,7 @@ from lead_router.demo.report import (
     share_gap_max,
 )
 
-AROUND = Circumstances(seed=7, dead=0, crashes=1, waiting_at_crash=12, lease_s=13.5, api_calls=40, took_s=26.2)
+AROUND = Circumstances(seed=7, dead=0, crashes=1, waiting_at_crash=12, api_calls=40, took_s=26.2)
 GROUPS = ({"Id": "g1", "Name": "EMEA"},)
 MEMBERS = (
     {"Id": "m2", "Group__c": "g1", "User__c": "005b", "Weight__c": 1, "Sort_Order__c": 2},
@@ -92,7 +92,7 @@ def test_a_lead_in_a_queue_is_lost():
 
 def test_a_dead_job_breaks_the_promise():
     """A dead job is told as it was counted."""
-    dead = Circumstances(seed=7, dead=1, crashes=1, waiting_at_crash=0, lease_s=13.5, api_calls=1, took_s=1)
+    dead = Circumstances(seed=7, dead=1, crashes=1, waiting_at_crash=0, api_calls=1, took_s=1)
 
     assert not kept(report(GOOD_LEADS, GOOD_LEDGER, dead))
 

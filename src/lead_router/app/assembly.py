@@ -82,12 +82,10 @@ class Assembly:
         )
 
     def upkeep(self) -> Upkeep:
-        """The loop that sweeps; its first step does, whatever the stream will tell."""
-        store = self.store()
-        store.request_sweep("started")
+        """The loop that sweeps, at once where the last sweep is long ago or there was none."""
         return Upkeep(
             self.wired.org,
-            store,
+            self.store(),
             self.current,
             org_id=self.org_id,
             monotonic=time.monotonic,

@@ -86,7 +86,6 @@ def _perform(folder: Path, seed: int, leads: int, out: TextIO | None) -> Report:
             dead=jobs.queue().dead,
             crashes=1,
             waiting_at_crash=waiting,
-            lease_s=stage.LEASE_S,
             api_calls=witness.tally().api_calls - form.calls,
             took_s=time.monotonic() - began,
         )

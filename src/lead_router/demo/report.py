@@ -55,7 +55,6 @@ class Circumstances:
     dead: int
     crashes: int
     waiting_at_crash: int
-    lease_s: float
     api_calls: int
     took_s: float
 
@@ -139,7 +138,7 @@ def as_text(report: Report) -> str:
         (
             "crashes",
             around.crashes,
-            f"kill -9 while {around.waiting_at_crash} leads waited; its claims last {around.lease_s:g} s",
+            f"kill -9 while {around.waiting_at_crash} leads waited",
         ),
         ("API calls", around.api_calls, "of the router, log-ins not counted"),
     )

@@ -21,9 +21,6 @@ STOP_S = 30.0  # longer than the router's own drain
 LOG = "router.log"
 LOOK_S = 0.05
 CLIENT_SECRET = "simulator"  # noqa: S105 - the simulated org's
-LEASE_S = 13.5
-# A killed router's jobs are claimable again when its lease is over; the lease must outlast both time-outs by 10 s.
-LIMITS = {"CONNECT_TIMEOUT_S": "0.5", "READ_TIMEOUT_S": "3", "LEASE_S": f"{LEASE_S:g}"}
 NO_PROXY = {"NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
 
 
@@ -96,7 +93,6 @@ def router_environment(shell: Mapping[str, str], org: SimulatedOrg, database: st
         "CLIENT_ID": org.client_id,
         "CLIENT_SECRET": CLIENT_SECRET,
         "DATABASE": database,
-        **LIMITS,
     }
     kept = {name: value for name, value in shell.items() if not name.startswith("LEAD_ROUTER_")}
     return {**kept, **NO_PROXY, **{f"LEAD_ROUTER_{name}": value for name, value in own.items()}}
