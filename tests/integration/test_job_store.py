@@ -269,11 +269,13 @@ class TestLease:
 
 class TestEnd:
     def test_done(self, store):
-        """A finished job keeps its outcome and its time."""
+        """A finished job keeps its outcome, its time and the last error on the way."""
         store.record([new_job(1)])
+        store.end([(job, Retry(0, "row locked")) for job in claim(store)])
         (job,) = claim(store)
         assert store.end([(job, Done("duplicate"))]) == {job.id}
         view = store.job(job.id)
+        assert view.last_error == "row locked"
         assert (view.status, view.outcome, view.locked_by, view.lease_until) == ("done", "duplicate", None, None)
         assert view.completed_at >= view.created_at
 
@@ -443,12 +445,14 @@ class TestQueue:
         """The longest done first, up to the limit; open and dead jobs stay whatever their age."""
         store.record([new_job(number) for number in range(6)])
         jobs = claim(store, limit=5)
-        store.end([(job, Done("assigned")) for job in jobs[:2]])
-        database.wait(1000)
+        for job in (jobs[1], jobs[0]):
+            store.end([(job, Done("assigned"))])
+            database.wait(500)
         store.end([(jobs[2], Done("assigned")), (jobs[3], Bury("x"))])
-        assert store.forget(older_than_s=500, limit=1) == 1
-        assert store.forget(older_than_s=500, limit=100) == 1
-        assert store.forget(older_than_s=500, limit=100) == 0
+        assert store.forget(older_than_s=400, limit=1) == 1
+        assert leads(store.jobs(status="done")) == [lead_id(2), lead_id(0)]
+        assert store.forget(older_than_s=400, limit=100) == 1
+        assert store.forget(older_than_s=400, limit=100) == 0
         assert leads(store.jobs(status="done")) == [lead_id(2)]
         assert store.queue().dead == 1
 

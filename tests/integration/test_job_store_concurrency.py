@@ -175,14 +175,21 @@ class TestEmbedded:
         assert not embedded.path.exists()
 
     def test_a_writer_in_mid_transaction_is_waited_for(self, embedded):
-        """A claim waits for the lock instead of failing at once (C13)."""
+        """A claim waits for the lock instead of failing at once, and its lease begins when it has it (C13)."""
         store = embedded.open()
         store.record([new_job(1)])
         other = sqlite3.connect(embedded.path, isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
-        release = threading.Timer(0.3, other.execute, ["COMMIT"])
+
+        def commit_later():
+            embedded.wait(5)
+            other.execute("COMMIT")
+
+        began = embedded.now
+        release = threading.Timer(0.3, commit_later)
         release.start()
-        assert len(store.claim("w", limit=1, lease_s=60)) == 1
+        (job,) = store.claim("w", limit=1, lease_s=60)
+        assert store.job(job.id).lease_until.timestamp() == pytest.approx(began + 65, abs=0.01)
         release.join()
         other.close()
 
