@@ -25,6 +25,7 @@ from lead_router.core.model import (
     Snapshot,
     Submission,
     ToGroup,
+    ToMatched,
     ToOwner,
     Turn,
 )
@@ -142,11 +143,13 @@ def _by_course(table: _Table, case: _Case) -> Decision:
             return _by_rule(table, _Case(case.ask, case.lead, case.round, submission, note))
 
 
-def _by_rule(table: _Table, case: _Case) -> Decision:
+def _by_rule(table: _Table, case: _Case) -> Decision:  # noqa: PLR0911 - one return for each target and its refusals
     rule = first_match(table.book, case.lead, table.snapshot.taken_at)
     if rule is None:
         return _hold(case, "no rule matches")
     match rule.target:
+        case ToMatched():
+            return _hold(case, f"rule '{rule.name}' asks for a matching record's owner, which is not looked for yet")
         case ToOwner(owner_id=owner, name=name):
             if owner in table.siblings.inactive:
                 return _hold(case, f"rule '{rule.name}' names {name}, whose user is not active")

@@ -1,0 +1,89 @@
+"""The nouns of decisions: what becomes of a lead, and what one commit writes. Frozen, without verbs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from lead_router.core.leads import Ask, Lead, Outcome, Submission
+from lead_router.core.roster import Group, Turn
+from lead_router.core.targets import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Give the lead to `owner_id`; `turn` is None where a rule names an owner or nobody was eligible (fallback)."""
+
+    ask: Ask
+    lead: Lead
+    owner_id: str
+    round: int
+    outcome: Outcome
+    rule: Rule | None
+    group_id: str | None
+    turn: Turn | None
+    submission: Submission | None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Give a second lead of a submission to the owner of the first; no turn."""
+
+    ask: Ask
+    lead: Lead
+    owner_id: str
+    round: int
+    first_lead_id: str
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Nobody may have the lead now: the job waits `retry_s` seconds and is asked again, without using an attempt.
+
+    `lead` is None where it could not be read. `until` is the earliest instant at which somebody may be able to take it,
+    None where no clock tells. `group_id` is set where the lead waits for members of that group, so that no newer lead
+    overtakes it; `behind` is the older lead that this one waits behind, whose job should be asked at once.
+    """
+
+    ask: Ask
+    lead: Lead | None
+    reason: str
+    retry_s: float
+    until: datetime | None = None
+    group_id: str | None = None
+    behind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Nothing to do, for good: owned, converted, gone, or already routed by this very job."""
+
+    ask: Ask
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What a group that only observes would have done. Nothing is written to the lead or the rotation."""
+
+    ask: Ask
+    lead: Lead
+    group_id: str
+    would: Assign | Hold
+    retry_s: float
+
+
+Decision: TypeAlias = Assign | Follow | Hold | Skip | Observed
+Write: TypeAlias = Assign | Follow
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The writes of one commit, at most 200: of one group (`before` and `after` its turns), or without any turn."""
+
+    writes: tuple[Write, ...]
+    before: Group | None
+    after: Group | None

@@ -1,0 +1,115 @@
+"""The nouns of leads: as read, as asked for, and as the ledger and other records know them. Frozen, without verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from lead_router.core.targets import MatchBy, MatchOn
+
+
+class Outcome(StrEnum):
+    """How a ledger row came to be (`Lead_Assignment__c.Outcome__c`)."""
+
+    ASSIGNED = "Assigned"
+    DUPLICATE = "Duplicate"
+    FALLBACK = "Fallback"
+    MATCHED = "Matched"
+
+
+class Status(StrEnum):
+    """`Lead.Routing_Status__c`."""
+
+    QUEUED = "Queued"
+    ASSIGNED = "Assigned"
+    DUPLICATE = "Duplicate"
+    HELD = "Held"
+    FAILED = "Failed"
+
+
+class Cause(StrEnum):
+    """What made a job ask: a lead without owner, its status set back by someone, or other fields of it changed."""
+
+    WAITING = "waiting"
+    STATUS = "status"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested.
+
+    `status` is `Lead.Status`; `held` says that `Routing_Status__c` already shows Held.
+    """
+
+    id: str
+    owner_id: str
+    created_at: datetime
+    round: int
+    stamp: str | None
+    status: str | None
+    is_converted: bool
+    fields: Mapping[str, Any]
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """One `Lead_Assignment__c`; `lead_owner_id` is the present owner of its lead, None when that lead is gone.
+
+    `assigned_from` is whom the lead was taken from; `created_at` is Salesforce's, None where it was not read.
+    """
+
+    id: str
+    lead_id: str | None
+    lead_key: str
+    round: int
+    idempotency_key: str
+    submission_even: str | None
+    submission_odd: str | None
+    assigned_to: str
+    outcome: str
+    lead_owner_id: str | None
+    group_id: str | None = None
+    assigned_from: str | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A record that matches a lead, with its owner; `user_active`, `frozen` and `reads_leads` are that user's."""
+
+    on: MatchOn
+    by: MatchBy
+    record_id: str
+    owner_id: str
+    name: str
+    user_active: bool = True
+    frozen: bool = False
+    reads_leads: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The two submission keys of a lead: of its own bucket and of the next, one even, one odd by bucket number."""
+
+    even: str
+    odd: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One job's question: who gets this lead? `waited_s` is how long the job has existed, in seconds.
+
+    `cause` is why it asks; only with a cause other than WAITING can a lead that has an owner be routed anew.
+    """
+
+    job_id: int
+    idempotency_key: str
+    lead_id: str
+    event_at: datetime
+    waited_s: float = 0.0
+    cause: Cause = Cause.WAITING
