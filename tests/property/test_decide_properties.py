@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lead_router.core.decide import batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Assign, Follow, Hold, Mode, Skip, ToGroup
+from lead_router.core.model import Assign, Follow, Hold, Mode, Observed, Skip, ToGroup
 from support.decide_scene import (
     FALLBACK,
     INTAKE,
@@ -110,6 +110,9 @@ def test_every_write_gives_a_waiting_lead_to_someone_who_may_have_it(scene):
             case Follow(lead=chosen, owner_id=owner):
                 assert chosen.owner_id == INTAKE
                 assert owner.startswith("005")
+            case Observed(would=would, retry_s=retry_s):
+                assert isinstance(would, Assign | Hold)
+                assert retry_s > 0
             case Hold(reason=reason, retry_s=retry_s):
                 assert reason
                 assert retry_s > 0

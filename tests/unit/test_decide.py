@@ -8,7 +8,7 @@ import pytest
 
 from lead_router.core.decide import HOLD_RETRY_S, UNSEEN_S, WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Assign, Batch, Hold, Mode, Outcome, Skip, ToGroup, ToOwner
+from lead_router.core.model import Assign, Batch, Hold, Mode, Observed, Outcome, Skip, ToGroup, ToOwner
 from lead_router.errors import Misconfigured
 from support.decide_scene import (
     FALLBACK,
@@ -50,7 +50,7 @@ def test_a_new_lead_gets_the_next_member_of_its_group():
         turn=decision.turn,
         submission=submission_of(new.fields, settings),
         explanation=(
-            "Rule 'all' chose group 'emea'; turn 1 went to A. Passed over: B (user not active), C (paused, weight 0)."
+            "Rule 'all' chose group 'emea'; turn 1 went to A. Passed over: B: user inactive; C: paused: weight 0."
         ),
     )
     assert decision.turn is not None
@@ -105,39 +105,49 @@ def test_no_rule_no_group_and_switched_off_groups_hold_the_lead_with_the_reason(
     picky = configuration(rule("french", 1, "Country = 'FR'"))
     waiting = lead(1)
     cases = [
-        (picky, [EMEA], "no rule matches"),
-        (configuration(), [], "rule 'all' chose a group that is gone"),
-        (configuration(), [replace(EMEA, mode=Mode.OFF)], "group 'emea' is off"),
-        (
-            configuration(),
-            [replace(EMEA, mode=Mode.OBSERVE, turn=41)],
-            "group 'emea' only observes; by rule 'all' turn 42 would have gone to A",
-        ),
-        (configuration(), [pool("emea", "")], "group 'emea': it has no members"),
-        (
-            configuration(),
-            [pool("emea", "", mode=Mode.OBSERVE, fallback_queue="Lost_Leads")],
-            "group 'emea': it has no members",
-        ),
+        (picky, [EMEA], "no rule matches", None),
+        (configuration(), [], "rule 'all' chose a group that is gone", None),
+        (configuration(), [replace(EMEA, mode=Mode.OFF)], "group 'emea' is off", "g1"),
+        (configuration(), [pool("emea", "")], "group 'emea': it has no members", "g1"),
         (
             configuration(),
             [pool("emea", [rep("A", active=False)])],
-            "group 'emea': nobody is on duty: A (member not active)",
+            "group 'emea': nobody can take it: A: member inactive",
+            "g1",
         ),
     ]
-    for settings, groups, reason in cases:
-        assert one(settings, [waiting], groups) == Hold(ask(1), waiting, reason, HOLD_RETRY_S)
+    for settings, groups, reason, group_id in cases:
+        expected = Hold(ask(1), waiting, reason, HOLD_RETRY_S, group_id=group_id, rule=settings.rules[0])
+        found = one(settings, [waiting], groups)
+        assert found == (replace(expected, rule=None) if settings is picky else expected)
 
 
 def test_an_observed_group_tells_the_whole_sequence_and_gives_nothing():
-    """Observe: each lead of the batch is told its own turn, none is written."""
-    seen = snapshot([lead(1), lead(2)], [replace(EMEA, mode=Mode.OBSERVE)])
+    """Observe: each lead of the batch is told its own turn, and nothing of it is written."""
+    seen = snapshot([lead(1), lead(2)], [replace(EMEA, mode=Mode.OBSERVE, turn=41)])
     decisions = decide(configuration(), seen, [ask(1), ask(2)])
-    assert [decision.reason.partition("'all' ")[2] for decision in decisions] == [
-        "turn 1 would have gone to A",
-        "turn 2 would have gone to B",
+    assert [type(decision) for decision in decisions] == [Observed, Observed]
+    assert [(one.would.owner_id, one.would.turn.number, one.group_id) for one in decisions] == [
+        (user("A"), 42, "g1"),
+        (user("B"), 43, "g1"),
     ]
+    assert decisions[0].would.explanation == "Rule 'all' chose group 'emea'; turn 42 went to A."
     assert batches(decisions) == []
+
+
+def test_an_observed_group_that_has_nobody_would_use_its_fallbacks_and_moves_none():
+    """Observe: the queue, or a turn of another group, is only told; that group's next lead gets the very same turn."""
+    apac = pool("apac", "XY")
+    settings = configuration(rule("asia", 1, "Country = 'JP'", ToGroup("g2")), rule("all", 2), fallbacks={"g1": "g2"})
+    empty = pool("emea", "", mode=Mode.OBSERVE, fallback_group="g2")
+    seen = snapshot([lead(1), lead(2, Country="JP")], [empty, apac])
+    observed, given = decide(settings, seen, [ask(1), ask(2)])
+    assert (observed.would.owner_id, observed.would.outcome) == (user("X"), Outcome.FALLBACK)
+    assert (given.owner_id, given.turn.number) == (user("X"), 1)
+    queue = pool("emea", "", mode=Mode.OBSERVE, fallback_queue="Lost_Leads")
+    assert one(configuration(), [lead(1)], [queue]).would.owner_id == FALLBACK
+    nobody = one(configuration(), [lead(1)], [pool("emea", "", mode=Mode.OBSERVE)])
+    assert isinstance(nobody.would, Hold)
 
 
 def test_nobody_on_duty_sends_the_lead_to_the_fallback_queue_without_a_turn():
@@ -147,8 +157,7 @@ def test_nobody_on_duty_sends_the_lead_to_the_fallback_queue_without_a_turn():
     assert (decision.owner_id, decision.outcome, decision.turn) == (FALLBACK, Outcome.FALLBACK, None)
     assert decision.group_id == "g1"
     assert decision.explanation == (
-        "Rule 'all' chose group 'emea'; nobody is on duty: A (member not active). "
-        "Fallback queue Lost_Leads has the lead."
+        "Rule 'all' chose group 'emea'; nobody can take it: A: member inactive. Fallback queue Lost_Leads has the lead."
     )
     assert batches([decision]) == [Batch((decision,), None, None)]
 

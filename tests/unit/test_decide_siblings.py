@@ -8,7 +8,7 @@ import pytest
 
 from lead_router.core.decide import WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Assign, Follow, Hold, Mode, ToOwner
+from lead_router.core.model import Assign, Follow, Hold, Mode, Observed, ToOwner
 from lead_router.core.siblings import Lone, Siblings, Trail, course, rows_by_key
 from support.decide_scene import (
     FALLBACK,
@@ -148,13 +148,13 @@ def test_a_second_lead_waits_with_a_held_first_and_then_goes_first():
     """While the first is held the second is too; when its wait is over it is routed, and takes the keys along."""
     settings = configuration(rule("french", 1, "Country = 'FR'"))
     seen = snapshot([lead(1, ANN, Country="DE"), lead(2, ANN, Country="FR")], [EMEA])
-    waits = decide(settings, seen, [ask(1), ask(2, waited_s=10)])
+    waits = decide(settings, seen, [ask(1, waited_s=10), ask(2, waited_s=10)])
     assert [type(decision) for decision in waits] == [Hold, Hold]
-    goes = decide(settings, seen, [ask(1), ask(2, waited_s=600)])
+    goes = decide(settings, seen, [ask(1, waited_s=900), ask(2, waited_s=600)])
     assert [type(decision) for decision in goes] == [Hold, Assign]
     assert goes[1].submission is not None
     third = snapshot([*seen.leads.values(), lead(3, ANN, Country="FR")], [EMEA])
-    follows = decide(settings, third, [ask(1), ask(2, waited_s=600), ask(3)])[2]
+    follows = decide(settings, third, [ask(1, waited_s=900), ask(2, waited_s=600), ask(3)])[2]
     assert isinstance(follows, Follow)
     assert follows.first_lead_id == lead_id(2)
 
@@ -183,4 +183,4 @@ def test_without_a_window_every_lead_is_its_own():
 def test_an_observed_first_takes_no_turn_for_its_second_either():
     """Observe holds both; nothing follows a decision that was not written."""
     seen = snapshot([lead(1, ANN), lead(2, ANN)], [replace(EMEA, mode=Mode.OBSERVE)])
-    assert [type(decision) for decision in decide(SETTINGS, seen, [ask(1), ask(2)])] == [Hold, Hold]
+    assert [type(decision) for decision in decide(SETTINGS, seen, [ask(1), ask(2)])] == [Observed, Hold]

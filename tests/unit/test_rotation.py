@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lead_router.core.duty import off_duty, on_duty
+from lead_router.core.duty import Off, off_duty, on_duty
 from lead_router.core.rotation import take_turn, who_is_next
 from support.rotation_play import Play, golden, group, member, of_weights, sequence
 
@@ -117,10 +117,10 @@ def test_duty_is_an_active_member_an_active_user_and_a_weight():
     """P50, D5: an inactive user is not on duty, and the reason is told."""
     reasons = {
         "A": None,
-        "B": "member not active",
-        "C": "user not active",
-        "D": "paused, weight 0",
+        "B": Off("member inactive", lasting=True),
+        "C": Off("user inactive", lasting=True),
+        "D": Off("paused: weight 0", lasting=True),
     }
     pool = group(member("A"), member("B", active=False), member("C", user_active=False), member("D", 0))
-    assert {one.id: off_duty(one) for one in pool.members} == reasons
+    assert {one.id: off_duty(one, pool) for one in pool.members} == reasons
     assert on_duty(pool) == {"A"}

@@ -12,23 +12,31 @@ BATCH_MAX = 200  # records in one subrequest of a commit
 def batches(decisions: Iterable[Decision]) -> list[Batch]:
     """The writes of one round of decisions: a batch for each group that gives turns, and one for writes without a turn.
 
-    Turns stay in order. A lead that follows another lead of these decisions is in that lead's batch: one is not written
-    without the other. More than BATCH_MAX writes of a group become several batches, each to be committed after the one
-    before.
+    Turns are in order, whatever the order of the decisions. A lead that follows another lead of these decisions is in
+    that lead's batch: one is not written without the other. More than BATCH_MAX writes of a group become several
+    batches, each to be committed after the one before.
     """
+    made = list(decisions)
     units: dict[str | None, list[list[Write]]] = {}
     unit_of: dict[str, list[Write]] = {}
-    for decision in decisions:
-        if not isinstance(decision, Assign | Follow):
-            continue
-        if isinstance(decision, Follow) and decision.first_lead_id in unit_of:
-            unit_of[decision.first_lead_id].append(decision)
-            continue
-        group = decision.group_id if isinstance(decision, Assign) and decision.turn is not None else None
-        unit_of[decision.lead.id] = [decision]
-        units.setdefault(group, []).append(unit_of[decision.lead.id])
+    for assign in (one for one in made if isinstance(one, Assign)):
+        unit_of[assign.lead.id] = [assign]
+        units.setdefault(None if assign.turn is None else assign.group_id, []).append(unit_of[assign.lead.id])
+    for follow in (one for one in made if isinstance(one, Follow)):
+        if follow.first_lead_id in unit_of:
+            unit_of[follow.first_lead_id].append(follow)
+        else:
+            units.setdefault(None, []).append([follow])
+    for group in units.keys() - {None}:
+        units[group].sort(key=_number)
     ordered = sorted(units, key=lambda group: group is None)  # stable: groups as they came, then those without a turn
     return [_batch(writes) for group in ordered for writes in _packed(units[group])]
+
+
+def _number(unit: Sequence[Write]) -> int:
+    """The turn of a unit's first write, which is what the others follow."""
+    first = unit[0]
+    return first.turn.number if isinstance(first, Assign) and first.turn is not None else 0
 
 
 def _packed(units: Sequence[Sequence[Write]]) -> list[list[Write]]:

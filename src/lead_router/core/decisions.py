@@ -46,6 +46,7 @@ class Hold:
     `lead` is None where it could not be read. `until` is the earliest instant at which somebody may be able to take it,
     None where no clock tells. `group_id` is set where the lead waits for members of that group, so that no newer lead
     overtakes it; `behind` is the older lead that this one waits behind, whose job should be asked at once.
+    `rule` is the one that led here, if one did.
     """
 
     ask: Ask
@@ -55,6 +56,7 @@ class Hold:
     until: datetime | None = None
     group_id: str | None = None
     behind: str | None = None
+    rule: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)

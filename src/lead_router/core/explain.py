@@ -1,51 +1,162 @@
-"""Explanations: why this owner, in sentences for the ledger. They name rules, groups and members, never the lead."""
+"""Explain: the whole decision about one lead, rule by rule and member by member, as a value to be shown."""
 
 from __future__ import annotations
 
-from lead_router.core.duty import off_duty
-from lead_router.core.model import Group, Rule, Turn
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-PASSED_OVER_MAX = 20
-
-
-def by_turn(rule: Rule, turn: Turn, note: str) -> str:
-    """Rule, group, turn, and who was passed over and why."""
-    group = turn.group
-    said = f"{_chose(rule, group)}; turn {turn.number} went to {turn.member.name}."
-    passed = _passed_over(turn.before)
-    return _joined(note, said, f"Passed over: {passed}." if passed else "")
-
-
-def by_fallback(rule: Rule, group: Group, note: str) -> str:
-    """Nobody was on duty, so the group's fallback queue has the lead."""
-    return _joined(note, f"{_chose(rule, group)}; {nobody(group)}. Fallback queue {group.fallback_queue} has the lead.")
-
-
-def by_owner(rule: Rule, name: str, note: str) -> str:
-    """The rule names the owner itself."""
-    return _joined(note, f"Rule '{rule.name}' names {name}.")
-
-
-def by_trail(first_lead_id: str) -> str:
-    """A second lead of a submission went where the first went."""
-    return f"A second lead of one submission: it follows lead {first_lead_id} to its owner."
-
-
-def nobody(group: Group) -> str:
-    """Why a group gives nothing out, without a full stop."""
-    passed = _passed_over(group)
-    return f"nobody is on duty: {passed}" if passed else "it has no members"
+from lead_router.core import wording
+from lead_router.core.decide import decide
+from lead_router.core.duty import available_at
+from lead_router.core.eligible import Standing
+from lead_router.core.fallback import chain
+from lead_router.core.model import (
+    Ask,
+    Assign,
+    Configuration,
+    Decision,
+    Follow,
+    Group,
+    Hold,
+    Lead,
+    Match,
+    Mode,
+    Observed,
+    Rule,
+    Skip,
+    Snapshot,
+    ToGroup,
+)
+from lead_router.core.reopening import Settled, want_of
+from lead_router.core.table import Table, former_of, laid, standings_of
 
 
-def _chose(rule: Rule, group: Group) -> str:
-    return f"Rule '{rule.name}' chose group '{group.key}'"
+@dataclass(frozen=True, slots=True)
+class RuleAccount:
+    """A rule before the lead: whether its criteria are met, and whether it was the one that decided."""
+
+    rule: Rule
+    met: bool
+    decided: bool
 
 
-def _passed_over(group: Group) -> str:
-    off = [f"{one.name} ({reason})" for one in group.members if (reason := off_duty(one)) is not None]
-    more = len(off) - PASSED_OVER_MAX
-    return ", ".join(off[:PASSED_OVER_MAX]) + (f" and {more} more" if more > 0 else "")
+@dataclass(frozen=True, slots=True)
+class MemberAccount:
+    """A member before the lead: why not (`reason` None: may have it), on duty again when, and whether picked."""
+
+    member_id: str
+    user_id: str
+    name: str
+    reason: str | None
+    available_at: datetime | None
+    picked: bool
 
 
-def _joined(*sentences: str) -> str:
-    return " ".join(sentence for sentence in sentences if sentence)
+@dataclass(frozen=True, slots=True)
+class GroupAccount:
+    """A group that was asked, its members in the order in which their turns would come."""
+
+    group_id: str
+    key: str
+    mode: Mode
+    next_turn: int
+    members: tuple[MemberAccount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One lead's whole decision, as it would fall now.
+
+    `settled` says why nothing is to be done, None where the lead wants an owner; rules and groups are told all the
+    same, as though the lead had just come in. `former` are the users that had it before, and may not have it again.
+    """
+
+    at: datetime
+    lead_id: str
+    settled: str | None
+    former: frozenset[str]
+    rules: tuple[RuleAccount, ...]
+    matches: tuple[Match, ...]
+    groups: tuple[GroupAccount, ...]
+    decision: Decision
+
+
+def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Account | None:
+    """The decision about the ask's lead with everything that led to it; None where the lead is not in the snapshot.
+
+    Raises Misconfigured where the configuration cannot be used.
+    """
+    lead = snapshot.leads.get(ask.lead_id)
+    if lead is None:
+        return None
+    want = want_of(laid(configuration, snapshot, [ask]), ask, lead)
+    (decision,) = decide(configuration, snapshot, [ask])
+    seen, asked, told = snapshot, ask, decision
+    if isinstance(want, Settled):
+        seen, asked = _as_new(configuration, snapshot, lead), replace(ask, idempotency_key="")
+        (told,) = decide(configuration, seen, [asked])
+    table = laid(configuration, seen, [asked])
+    rule, owner = _rule_and_owner(told)
+    return Account(
+        at=snapshot.taken_at,
+        lead_id=lead.id,
+        settled=want.reason if isinstance(want, Settled) else None,
+        former=former_of(table, lead).owners,
+        rules=_rules(table, lead, rule),
+        matches=snapshot.matches.get(lead.id, ()),
+        groups=tuple(_group(table, seen.leads[lead.id], group, owner) for group in _asked(table, rule)),
+        decision=decision,
+    )
+
+
+def _as_new(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> Snapshot:
+    """The snapshot as it would be had the lead just come in."""
+    intake = min(configuration.intake_owners, default=lead.owner_id)
+    status = min(configuration.intake_statuses, default=lead.status)
+    new = replace(lead, owner_id=intake, status=status, round=0, stamp=None, is_converted=False)
+    ledger = tuple(row for row in snapshot.ledger if row.lead_id != lead.id)
+    return replace(snapshot, leads={**snapshot.leads, lead.id: new}, ledger=ledger)
+
+
+def _rule_and_owner(decision: Decision) -> tuple[Rule | None, str | None]:
+    match decision:
+        case Assign(rule=rule, owner_id=owner):
+            return rule, owner
+        case Hold(rule=rule):
+            return rule, None
+        case Observed(would=would):
+            return _rule_and_owner(would)
+        case Follow(owner_id=owner):
+            return None, owner
+        case Skip():
+            return None, None
+
+
+def _rules(table: Table, lead: Lead, decided: Rule | None) -> tuple[RuleAccount, ...]:
+    at = table.moment.at
+    return tuple(
+        RuleAccount(one.rule, one.criteria.matches(lead.fields, at), one.rule == decided) for one in table.book.rules
+    )
+
+
+def _asked(table: Table, rule: Rule | None) -> tuple[Group, ...]:
+    """The group that the rule chose and those it falls back on."""
+    chosen = table.groups.get(rule.target.group_id) if rule and isinstance(rule.target, ToGroup) else None
+    return () if chosen is None else chain(chosen, table.groups)
+
+
+def _group(table: Table, lead: Lead, group: Group, owner: str | None) -> GroupAccount:
+    found = standings_of(table, group, lead, former_of(table, lead))
+    members = tuple(_member(table, group, one, owner) for one in found)
+    return GroupAccount(group.id, group.key, group.mode, group.turn + 1, members)
+
+
+def _member(table: Table, group: Group, one: Standing, owner: str | None) -> MemberAccount:
+    return MemberAccount(
+        member_id=one.member.id,
+        user_id=one.member.user_id,
+        name=one.member.name,
+        reason=wording.reason_of(one),
+        available_at=available_at(one.member, group, table.moment) if one.refusal is None else None,
+        picked=one.member.user_id == owner,
+    )

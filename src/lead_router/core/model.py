@@ -87,7 +87,7 @@ class Snapshot:
     that cannot own leads although no member row says so, because Salesforce refused them.
     `open_leads` are by user id, read where a member has a cap on them; `matches` by lead id, best first, read where a
     rule asks for them. `gone` maps a deleted lead's id to that of the lead it was merged into, or to None. `waiting`
-    are leads, not asked for now, whose living jobs wait because nobody could take them (`Hold.group_id`).
+    are asks, none of this batch's, of living jobs whose leads (in `leads`) wait for members (`Hold.group_id`).
     """
 
     taken_at: datetime
@@ -99,4 +99,4 @@ class Snapshot:
     open_leads: Mapping[str, int] = field(default_factory=dict)
     matches: Mapping[str, tuple[Match, ...]] = field(default_factory=dict)
     gone: Mapping[str, str | None] = field(default_factory=dict)
-    waiting: tuple[Lead, ...] = ()
+    waiting: tuple[Ask, ...] = ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from lead_router.core.duty import on_duty
+from lead_router.core.duty import Moment, on_duty
 from lead_router.core.model import Group, Member, Turn
 
 SECOND = 1_000_000_000  # virtual time that a member of weight 1 moves on by one turn
@@ -38,14 +38,22 @@ def take_turn(group: Group, duty: Collection[str], eligible: Collection[str]) ->
     return _taken(group, picked, start[picked.id] + stride(picked), clock)
 
 
-def who_is_next(group: Group, turns: int) -> tuple[Member, ...]:
+def who_is_next(group: Group, turns: int, moment: Moment | None = None) -> tuple[Member, ...]:
     """Who would get the next turns if all who are on duty now stay so and take every lead; empty if nobody is."""
-    duty = on_duty(group)
+    duty = on_duty(group, moment)
     found: list[Member] = []
     while len(found) < turns and (turn := take_turn(group, duty, duty)) is not None:
         found.append(turn.member)
         group = turn.group
     return tuple(found)
+
+
+def in_order(group: Group) -> tuple[Member, ...]:
+    """All members, in the order of their next deadlines if all were on duty; those of weight 0 last."""
+    on = [member for member in group.members if member.weight > 0]
+    start = _starts(group.clock, on) if on else {}
+    paused = sorted((one for one in group.members if one.weight <= 0), key=lambda one: (one.sort_order, one.id))
+    return (*sorted(on, key=lambda member: _order(member, start[member.id])), *paused)
 
 
 def _starts(clock: int, on: list[Member]) -> dict[str, int]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
-from lead_router.core.model import Configuration, Lead, Rule, ToGroup
+from lead_router.core import fallback, hours
+from lead_router.core.model import Configuration, Hours, Lead, Rule, ToGroup, ToMatched
 from lead_router.core.soql import Criteria, compile_where
 from lead_router.core.soql.lexer import tokens
 from lead_router.core.soql.values import fold
 from lead_router.errors import BadCriteria, Misconfigured
+
+FieldTypes: TypeAlias = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +29,18 @@ class CompiledRule:
 
 @dataclass(frozen=True, slots=True)
 class Rulebook:
-    """A configuration's rules in order of precedence, what "unassigned" means, and what a person should look at."""
+    """A configuration's rules in order of precedence, what "unassigned" means, and what a person should look at.
+
+    `types` are the type names of lead fields by path; `lead_fields` are the paths that are read, in lower case.
+    """
 
     rules: tuple[CompiledRule, ...]
     unassigned: Criteria
     intake_owners: frozenset[str]
     intake_statuses: frozenset[str]
     warnings: tuple[str, ...]
+    types: FieldTypes
+    lead_fields: frozenset[str]
 
 
 _Parts: TypeAlias = tuple[tuple[Rule, ...], str, frozenset[str], frozenset[tuple[str, str]]]
@@ -41,23 +49,37 @@ _Parts: TypeAlias = tuple[tuple[Rule, ...], str, frozenset[str], frozenset[tuple
 def rulebook(configuration: Configuration) -> Rulebook:
     """Compile the configuration's rules, once for equal rules.
 
-    Raises BadCriteria naming the rule whose clause cannot be read, and Misconfigured for a precedence used twice or a
-    rule that targets a group which does not exist.
+    Raises BadCriteria naming the rule whose clause cannot be read, and Misconfigured for a precedence used twice, a
+    rule that targets a group which does not exist, fallback groups in a loop, and hours that make no sense.
     """
+    fallback.check(configuration.fallbacks, configuration.group_keys)
+    _check_hours(tuple(configuration.hours.values()))
     parts: _Parts = (
         configuration.rules,
         configuration.unassigned,
         frozenset(configuration.group_keys),
         frozenset(configuration.field_types.items()),
     )
-    rules, unassigned, warnings = _compiled(parts)
+    rules, unassigned, warnings, types = _compiled(parts)
     statuses = frozenset(fold(status) for status in configuration.intake_statuses)
-    return Rulebook(rules, unassigned, configuration.intake_owners, statuses, warnings)
+    fields = frozenset(path.lower() for path in configuration.lead_fields)
+    return Rulebook(rules, unassigned, configuration.intake_owners, statuses, warnings, types, fields)
 
 
 def first_match(book: Rulebook, lead: Lead, at: datetime) -> Rule | None:
     """The rule of the lowest precedence number whose criteria the lead meets."""
-    return next((one.rule for one in book.rules if one.criteria.matches(lead.fields, at)), None)
+    return next(matching(book, lead, at), None)
+
+
+def matching(book: Rulebook, lead: Lead, at: datetime) -> Iterator[Rule]:
+    """The rules whose criteria the lead meets, lowest precedence number first."""
+    return (one.rule for one in book.rules if one.criteria.matches(lead.fields, at))
+
+
+def status_is_intake(book: Rulebook, lead: Lead, at: datetime) -> bool:
+    """Whether the lead's status is one of a lead that waits for an owner, and it meets the definition of unassigned."""
+    by_status = lead.status is not None and fold(lead.status) in book.intake_statuses
+    return by_status and book.unassigned.matches(lead.fields, at)
 
 
 def in_intake(book: Rulebook, lead: Lead) -> bool:
@@ -71,19 +93,26 @@ def is_unassigned(book: Rulebook, lead: Lead, at: datetime, *, routed_before: bo
     A status makes a lead unassigned only until its first routing: statuses stay when owners change, so it would go
     round for ever.
     """
-    by_status = not routed_before and lead.status is not None and fold(lead.status) in book.intake_statuses
-    return (in_intake(book, lead) or by_status) and book.unassigned.matches(lead.fields, at)
+    if in_intake(book, lead):
+        return book.unassigned.matches(lead.fields, at)
+    return not routed_before and status_is_intake(book, lead, at)
 
 
 @lru_cache(maxsize=16)
-def _compiled(parts: _Parts) -> tuple[tuple[CompiledRule, ...], Criteria, tuple[str, ...]]:
+def _check_hours(every: tuple[Hours, ...]) -> None:
+    for one in every:
+        hours.check(one)
+
+
+@lru_cache(maxsize=16)
+def _compiled(parts: _Parts) -> tuple[tuple[CompiledRule, ...], Criteria, tuple[str, ...], FieldTypes]:
     rules, unassigned, groups, pairs = parts
     types = dict(pairs) or None
     ordered = sorted(rules, key=lambda rule: rule.precedence)
     _refuse_equal_precedence(ordered)
     _refuse_absent_groups(ordered, groups)
     compiled = tuple(CompiledRule(rule, _criteria(f"rule '{rule.name}'", rule.criteria, types)) for rule in ordered)
-    return compiled, _criteria("the definition of unassigned", unassigned, types), _warnings(compiled)
+    return compiled, _criteria("the definition of unassigned", unassigned, types), _warnings(compiled), pairs
 
 
 def _criteria(name: str, clause: str, types: Mapping[str, str] | None) -> Criteria:
@@ -118,7 +147,7 @@ def _warnings(compiled: Sequence[CompiledRule]) -> tuple[str, ...]:
         elif shape in above:
             found.append(f"rule '{name}' never matches: rule '{above[shape]}' above it has the same criteria")
         above.setdefault(shape, name)
-        if one.criteria.expr is None and catch_all is None:
+        if one.criteria.expr is None and catch_all is None and not isinstance(one.rule.target, ToMatched):
             catch_all = name
     if catch_all is None:
         found.append("no rule takes every lead: leads that match none are held; add one with empty criteria, last")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lead_router.core.ids import is_user
-from lead_router.core.model import Ask, Assign, Decision, Hold, LedgerRow, Submission
+from lead_router.core.model import Ask, Assign, Decision, Hold, LedgerRow, Observed, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
             if _is_person(owner_id, siblings):
                 return Trail(lead.id, owner_id)
             return _wait_or_go(ask, lead.id, siblings, keys_free=False)
-        case Hold(lead=lead) if lead is not None:
+        case Hold(lead=lead) | Observed(lead=lead) if lead is not None:
             return _wait_or_go(ask, lead.id, siblings, keys_free=True)
         case _:
             return Lone(keys_free=True)

@@ -11,7 +11,7 @@ import structlog
 
 from lead_router.core.decide import batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Skip, Snapshot, Status
+from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Snapshot, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.receipts import Resolution, resolve
 from lead_router.ports import (
@@ -90,7 +90,7 @@ class Routing:
     def _pass(self, portion: Portion) -> list[Portion]:
         snapshot = self._read(portion)
         decisions = decide(self._configuration, snapshot, [self._ask(job) for job in portion.jobs])
-        self._settle(decision for decision in decisions if isinstance(decision, (Hold, Skip)))
+        self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
         for batch in batches(decisions):
             again += self._write(batch, portion)
@@ -115,7 +115,7 @@ class Routing:
             snapshot = self._org.snapshot(self._configuration, ids, sorted(wanted))
         return _without(snapshot, portion.unfit)
 
-    def _settle(self, decisions: Iterable[Hold | Skip]) -> None:
+    def _settle(self, decisions: Iterable[Hold | Observed | Skip]) -> None:
         endings: list[tuple[Job, Ending]] = []
         marks: list[Mark] = []
         for decision in decisions:
@@ -124,6 +124,9 @@ class Routing:
                 case Skip(reason=reason):
                     endings.append((job, Done(f"skipped: {reason}")))
                     _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
+                case Observed(retry_s=retry_s, group_id=group):
+                    key = self._configuration.group_keys.get(group)
+                    endings.append((job, Release(retry_s, f"held: group '{key}' only observes")))
                 case Hold(reason=reason, retry_s=retry_s, lead=lead):
                     endings.append((job, Release(retry_s, f"held: {reason}")))
                     if lead is not None and not lead.held:

@@ -1,0 +1,74 @@
+"""Wording: why this owner, in sentences for the ledger. They name rules, groups and members, never the lead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lead_router.core.eligible import Standing
+from lead_router.core.model import Group, Match, Rule, Turn
+
+PASSED_OVER_MAX = 20
+
+
+def by_turn(rule: Rule, turn: Turn, found: Sequence[Standing]) -> str:
+    """Rule, group, turn, and who was passed over and why."""
+    passed = passed_over(found)
+    said = f"{chose(rule, turn.group)}; turn {turn.number} went to {turn.member.name}."
+    return joined(said, f"Passed over: {passed}." if passed else "")
+
+
+def by_fallback_turn(rule: Rule, group: Group, nobody: Sequence[str], turn: Turn, found: Sequence[Standing]) -> str:
+    """Nobody of the chosen group could take it, so a fallback group gave a turn."""
+    passed = passed_over(found)
+    went = f"Fallback group '{turn.group.key}': turn {turn.number} went to {turn.member.name}."
+    return joined(f"{chose(rule, group)}; {'; '.join(nobody)}.", went, f"Passed over: {passed}." if passed else "")
+
+
+def by_fallback(rule: Rule, group: Group, nobody: Sequence[str], who: str) -> str:
+    """Nobody could take it, so `who`, a queue or a person, has the lead."""
+    return f"{chose(rule, group)}; {'; '.join(nobody)}. {who} has the lead."
+
+
+def by_owner(rule: Rule, name: str) -> str:
+    """The rule names the owner itself."""
+    return f"Rule '{rule.name}' names {name}."
+
+
+def by_match(rule: Rule, match: Match) -> str:
+    """The rule gives the lead to whoever has a record that matches it."""
+    what = "e-mail address" if match.by == "Email" else "e-mail domain"
+    return f"Rule '{rule.name}' gives it to {match.name}, the owner of {match.on} {match.record_id} of the same {what}."
+
+
+def by_trail(first_lead_id: str) -> str:
+    """A second lead of a submission went where the first went."""
+    return f"A second lead of one submission: it follows lead {first_lead_id} to its owner."
+
+
+def nobody_of(group: Group, found: Sequence[Standing], *, named: bool = False) -> str:
+    """Why a group gives nothing out, without a full stop; with the group's key where it is not told otherwise."""
+    passed = passed_over(found)
+    why = f"nobody can take it: {passed}" if passed else "it has no members"
+    return f"group '{group.key}': {why}" if named else why
+
+
+def passed_over(found: Sequence[Standing]) -> str:
+    """The members that could not take the lead, with their reasons, in the order in which their turns would come."""
+    told = [f"{one.member.name}: {reason}" for one in found if (reason := reason_of(one)) is not None]
+    more = len(told) - PASSED_OVER_MAX
+    return "; ".join(told[:PASSED_OVER_MAX]) + (f"; and {more} more" if more > 0 else "")
+
+
+def reason_of(one: Standing) -> str | None:
+    """Why the member cannot take the lead now, or None if they can."""
+    return one.refusal if one.off is None else one.off.text
+
+
+def chose(rule: Rule, group: Group) -> str:
+    """The start of a sentence: which rule chose which group."""
+    return f"Rule '{rule.name}' chose group '{group.key}'"
+
+
+def joined(*sentences: str) -> str:
+    """The sentences that are there, with spaces between."""
+    return " ".join(sentence for sentence in sentences if sentence)
