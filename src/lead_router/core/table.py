@@ -1,0 +1,122 @@
+"""The table that one round of decisions is made at: what is looked at, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from lead_router.core.duty import Moment, moment_of
+from lead_router.core.eligible import Former, Standing, former_owners, standings
+from lead_router.core.model import (
+    Ask,
+    Assign,
+    Configuration,
+    Decision,
+    Follow,
+    Group,
+    Lead,
+    LedgerRow,
+    Snapshot,
+    Submission,
+)
+from lead_router.core.rules import Rulebook, rulebook
+from lead_router.core.siblings import Siblings, rows_by_key
+
+
+@dataclass(slots=True)
+class Table:
+    """What one round of decisions looks at and how far it has come.
+
+    Groups move on with each turn, open leads with each assignment, and `waiting`, the asks of leads that wait for
+    members, with each lead that joins them.
+    """
+
+    configuration: Configuration
+    book: Rulebook
+    snapshot: Snapshot
+    moment: Moment
+    groups: dict[str, Group]
+    rows: dict[str, tuple[LedgerRow, ...]]
+    routed: frozenset[str]
+    siblings: Siblings
+    decided: dict[str, Decision]
+    open_leads: dict[str, int]
+    waiting: list[Ask]
+    seen: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One lead to be given out: its round, its submission keys (to be stored, if free), and notes for the ledger."""
+
+    ask: Ask
+    lead: Lead
+    round: int
+    submission: Submission | None
+    former: Former
+    notes: tuple[str, ...] = ()
+
+
+def laid(configuration: Configuration, snapshot: Snapshot, asks: Iterable[Ask]) -> Table:
+    """The table as it is before the first decision; raises Misconfigured where the configuration cannot be used."""
+    book = rulebook(configuration)
+    decided: dict[str, Decision] = {}
+    open_leads = dict(snapshot.open_leads)
+    members = [member for group in snapshot.groups.values() for member in group.members]
+    inactive = frozenset(member.user_id for member in members if not member.user_active)
+    asked = {ask.lead_id for ask in asks}
+    return Table(
+        configuration=configuration,
+        book=book,
+        snapshot=snapshot,
+        moment=moment_of(configuration, snapshot.taken_at, open_leads, snapshot.unfit),
+        groups=dict(snapshot.groups),
+        rows=_rows_by_lead(snapshot.ledger),
+        routed=frozenset(row.idempotency_key for row in snapshot.ledger),
+        siblings=Siblings(
+            rows=rows_by_key(snapshot.ledger),
+            decided=decided,
+            intake_owners=configuration.intake_owners,
+            inactive=inactive | snapshot.unfit,
+            wait_s=configuration.follow_wait_s,
+        ),
+        decided=decided,
+        open_leads=open_leads,
+        waiting=sorted((ask for ask in snapshot.waiting if ask.lead_id not in asked), key=age),
+    )
+
+
+def age(ask: Ask) -> tuple[datetime, float, int]:
+    """Orders asks, the oldest first: by what happened first, then by the older job."""
+    return ask.event_at, -ask.waited_s, ask.job_id
+
+
+def last_round(table: Table, lead: Lead) -> int:
+    """The highest round that the lead or the ledger knows, so that a blanked field cannot collide."""
+    return max(lead.round, *(row.round for row in table.rows.get(lead.id, ())), 0)
+
+
+def former_of(table: Table, lead: Lead) -> Former:
+    """Who had the lead before, by the ledger."""
+    return former_owners(lead, table.rows.get(lead.id, ()))
+
+
+def standings_of(table: Table, group: Group, lead: Lead, former: Former) -> tuple[Standing, ...]:
+    """The members of a group before a lead, at this point of the round of decisions."""
+    return standings(group, lead, former, table.moment, table.book)
+
+
+def note_open_lead(table: Table, decision: Decision) -> None:
+    """The owner of a lead given out has one more open lead, for the decisions that follow."""
+    if isinstance(decision, Assign | Follow):
+        table.open_leads[decision.owner_id] = table.open_leads.get(decision.owner_id, 0) + 1
+
+
+def _rows_by_lead(ledger: Iterable[LedgerRow]) -> dict[str, tuple[LedgerRow, ...]]:
+    """Ledger rows by lead; a row whose lead was deleted has lost the lookup, but its key still names the lead."""
+    found: dict[str, tuple[LedgerRow, ...]] = {}
+    for row in ledger:
+        lead_id = row.lead_id or row.lead_key.rpartition(".")[0]
+        found[lead_id] = (*found.get(lead_id, ()), row)
+    return found
