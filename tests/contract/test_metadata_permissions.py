@@ -28,10 +28,13 @@ STANDARD = {
     "Title",
     "Website",
 }
+MATCHED = {"Account.Website", "Contact.AccountId", "Contact.Email"}
 ROTATION = {
     names.MemberFields.NEXT_TURN,
     names.MemberFields.LAST_TURN,
     names.MemberFields.LEADS_RECEIVED,
+    names.MemberFields.CAP_DAY,
+    names.MemberFields.CAP_COUNT,
 }
 
 
@@ -65,7 +68,7 @@ def test_a_field_permission_names_a_field_that_may_be_listed(name: str):
     """Salesforce refuses a set that lists an unknown, required or master-detail field, or one twice."""
     listed = shipped.texts(SETS[name].root, "fieldPermissions", "field")
     assert len(listed) == len(set(listed))
-    for path in set(listed) - {f"Lead.{field}" for field in STANDARD}:
+    for path in set(listed) - MATCHED - {f"Lead.{field}" for field in STANDARD}:
         field = shipped.field(path)
         assert field is not None, path
         assert shipped.is_listable(field), path
@@ -92,9 +95,9 @@ def test_a_set_grants_what_its_grants_depend_on(name: str):
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_set_names_what_exists(name: str):
-    """Objects, tabs, apps and custom permissions that a set names are shipped with it, or Salesforce's own Lead."""
+    """Objects, tabs, apps and custom permissions that a set names are shipped with it, or Salesforce's own."""
     item = SETS[name]
-    assert set(objects(name)) - {"Lead"} <= {entry.owner for entry in shipped.of("object")}
+    assert set(objects(name)) - {"Lead", "Account", "Contact"} <= {entry.owner for entry in shipped.of("object")}
     assert set(shipped.texts(item.root, "tabSettings", "tab")) <= {entry.name for entry in shipped.of("tab")}
     apps = set(shipped.texts(item.root, "applicationVisibilities", "application"))
     assert apps <= {entry.name for entry in shipped.of("app")}
@@ -127,6 +130,15 @@ def test_the_router_reads_every_field_it_decides_by():
         listable = {name for name, item in shipped.fields(owner).items() if shipped.is_listable(item)}
         assert {name for name in listable if f"{owner}.{name}" not in read} <= {names.AbsenceFields.REASON}
     assert {f"Lead.{field}" for field in STANDARD} <= read
+
+
+def test_accounts_and_contacts_are_read_only_where_asked_for():
+    """The set for matching reads all of both, and no more than an owner is found by; no other set opens them."""
+    matching = names.Permissions.MATCHING_SET
+    assert objects(matching) == dict.fromkeys(("Account", "Contact"), {"allowRead", "viewAllRecords"})
+    assert readable(matching) == MATCHED
+    assert set(shipped.texts(SETS[matching].root, "fieldPermissions", "editable")) == {"false"}
+    assert [name for name in SETS if name != matching and {"Account", "Contact"} & objects(name).keys()] == []
 
 
 def test_only_the_router_is_marked_as_the_router():

@@ -54,6 +54,7 @@ LIMITS = {
     ("listView", "label"): 40,
     ("app", "description"): 255,
 }
+SELECTED_MAX = 5
 DESCRIBED = {"app", "customPermission", "field", "object", "permissionset", "validationRule"}
 UNIQUE = {
     f"{names.Objects.GROUP}.{names.GroupFields.KEY}",
@@ -205,12 +206,17 @@ def test_the_platform_event_is_sent_only_after_commit():
     assert (event.text("eventType"), event.text("publishBehavior")) == ("HighVolume", "PublishAfterCommit")
 
 
-def test_the_selection_for_change_events_is_named_as_salesforce_asks():
-    """The member's name is channel and entity with a single underscore, on the standard channel, without a filter."""
-    (member,) = shipped.of("platformEventChannelMember")
-    assert member.name == f"{member.text('eventChannel')}_{member.text('selectedEntity')}"
+@pytest.mark.parametrize("member", by_path(shipped.of("platformEventChannelMember")))
+def test_a_selection_for_change_events_is_named_as_salesforce_asks(member: shipped.Item):
+    """The member's name is channel and entity with single underscores, on the standard channel, without a filter."""
+    assert member.name == f"{member.text('eventChannel')}_{member.text('selectedEntity')}".replace("__", "_")
     assert member.text("eventChannel") == "ChangeEvents"
     assert [child.tag.removeprefix(shipped.NAMESPACE) for child in member.root] == ["eventChannel", "selectedEntity"]
+
+
+def test_no_more_objects_are_selected_than_an_org_may_select():
+    """Five, without an add-on, in all of the org."""
+    assert len(shipped.of("platformEventChannelMember")) <= SELECTED_MAX
 
 
 def test_the_queue_may_own_leads():

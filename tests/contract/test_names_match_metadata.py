@@ -72,10 +72,10 @@ def test_permissions_queue_and_selection_are_the_same_on_both_sides():
     assert sets == {item.name for item in shipped.of("permissionset")}
     assert [item.name for item in shipped.of("customPermission")] == [names.Permissions.ROUTER]
     assert values(names.Queues) == [item.name for item in shipped.of("queue")]
-    assert [item.name for item in shipped.of("platformEventChannelMember")] == [names.Channels.SELECTION]
-    assert [item.text("selectedEntity") for item in shipped.of("platformEventChannelMember")] == [
-        names.Objects.LEAD_CHANGE
-    ]
+    selected = {item.name: item.text("selectedEntity") for item in shipped.of("platformEventChannelMember")}
+    assert set(selected.values()) == {names.Objects.LEAD_CHANGE, *names.Channels.ROSTER}
+    assert selected[names.Channels.SELECTION] == names.Objects.LEAD_CHANGE
+    assert names.Channels.ROSTER_CHANGES == tuple(f"/data/{entity}" for entity in names.Channels.ROSTER)
 
 
 def test_relations_exist():
@@ -129,6 +129,8 @@ def test_keys_fit_their_fields():
         (f"{names.Objects.GROUP}.{names.GroupFields.MODE}", model.Mode),
         (f"{names.Objects.LEDGER}.{names.LedgerFields.OUTCOME}", model.Outcome),
         (f"Lead.{names.LeadFields.STATUS}", model.Status),
+        (f"{names.Objects.GROUP}.{names.GroupFields.REROUTE}", model.Reroute),
+        (f"{names.Objects.RULE}.{names.RuleFields.MATCH_ON}", model.MatchBy),
     ],
 )
 def test_picklists_hold_the_words_of_the_core(path: str, words: type[model.Mode]):
@@ -137,6 +139,20 @@ def test_picklists_hold_the_words_of_the_core(path: str, words: type[model.Mode]
     assert item is not None
     told = shipped.texts(item.root, "valueSet", "valueSetDefinition", "value", "fullName")
     assert told == [word.value for word in words]
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        (names.RuleFields.TARGET_MATCH, [*model.MatchOn, names.RuleWords.ANY]),
+        (names.RuleFields.MATCH_OFF_DUTY, [names.RuleWords.NEXT_RULE, names.RuleWords.WAIT]),
+    ],
+)
+def test_picklists_of_rules_hold_the_words_that_are_read(field: str, words: list[str]):
+    """A word that nobody reads would be a target that does nothing."""
+    item = shipped.field(f"{names.Objects.RULE}.{field}")
+    assert item is not None
+    assert shipped.texts(item.root, "valueSet", "valueSetDefinition", "value", "fullName") == words
 
 
 def test_the_api_version_is_written_once():

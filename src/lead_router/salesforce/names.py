@@ -24,10 +24,16 @@ class Objects:
     QUEUE: Final = "Group"
     QUEUE_OBJECT: Final = "QueueSobject"
     BUSINESS_HOURS: Final = "BusinessHours"
+    HOLIDAY: Final = "Holiday"
+    USER_LOGIN: Final = "UserLogin"
+    SET_ASSIGNMENT: Final = "PermissionSetAssignment"
+    OBJECT_RIGHTS: Final = "ObjectPermissions"
+    ACCOUNT: Final = "Account"
+    CONTACT: Final = "Contact"
 
 
 class Standard:
-    """Fields that every org has, on Lead, User or Group."""
+    """Fields that every org has, on Lead, User, Group, Account or Contact."""
 
     ID: Final = "Id"
     NAME: Final = "Name"
@@ -43,6 +49,50 @@ class Standard:
     IS_ACTIVE: Final = "IsActive"
     DEVELOPER_NAME: Final = "DeveloperName"
     TYPE: Final = "Type"
+    TIME_ZONE: Final = "TimeZoneSidKey"
+    IS_DELETED: Final = "IsDeleted"
+    MERGED_INTO: Final = "MasterRecordId"
+    ACCOUNT: Final = "AccountId"
+    WEBSITE: Final = "Website"
+    USER: Final = "UserId"
+    IS_FROZEN: Final = "IsFrozen"
+
+
+class Weekly:
+    """BusinessHours: an opening and a closing time for each day of the week, Monday first."""
+
+    DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    START: Final = tuple(f"{day}StartTime" for day in DAYS)
+    END: Final = tuple(f"{day}EndTime" for day in DAYS)
+
+
+class HolidayFields:
+    """Holiday; its link to BusinessHours is in no object that a query can read."""
+
+    DESCRIPTION: Final = "Description"
+    DAY: Final = "ActivityDate"
+    ALL_DAY: Final = "IsAllDay"
+    START: Final = "StartTimeInMinutes"
+    END: Final = "EndTimeInMinutes"
+    RECURS: Final = "IsRecurrence"
+    KIND: Final = "RecurrenceType"
+    FIRST_DAY: Final = "RecurrenceStartDate"
+    LAST_DAY: Final = "RecurrenceEndDateOnly"
+    INTERVAL: Final = "RecurrenceInterval"
+    DAY_OF_MONTH: Final = "RecurrenceDayOfMonth"
+    WEEKDAYS: Final = "RecurrenceDayOfWeekMask"
+    INSTANCE: Final = "RecurrenceInstance"
+    MONTH: Final = "RecurrenceMonthOfYear"
+
+
+class RightsFields:
+    """PermissionSetAssignment and ObjectPermissions: who may read leads."""
+
+    ASSIGNEE: Final = "AssigneeId"
+    SET: Final = "PermissionSetId"
+    PARENT: Final = "ParentId"
+    SOBJECT: Final = "SobjectType"
+    READS: Final = "PermissionsRead"
 
 
 class LeadFields:
@@ -56,6 +106,8 @@ class LeadFields:
     ERROR: Final = "Routing_Error__c"
     ROUTED_AT: Final = "Routed_At__c"
     DUPLICATE_OF: Final = "Routing_Duplicate_Of__c"
+    OVERRIDDEN_BY: Final = "Routing_Overridden_By__c"
+    OVERRIDDEN_AT: Final = "Routing_Overridden_At__c"
 
 
 class GroupFields:
@@ -71,6 +123,7 @@ class GroupFields:
     FALLBACK_QUEUE: Final = "Fallback_Queue__c"
     MANAGER: Final = "Manager__c"
     REROUTE: Final = "Reroute__c"
+    COUNT_MANUAL: Final = "Count_Manual__c"
     BUSINESS_HOURS: Final = "Business_Hours__c"
 
 
@@ -87,6 +140,8 @@ class MemberFields:
     LEADS_RECEIVED: Final = "Leads_Received__c"
     DAILY_CAP: Final = "Daily_Cap__c"
     OPEN_LEAD_CAP: Final = "Open_Lead_Cap__c"
+    CAP_DAY: Final = "Cap_Day__c"
+    CAP_COUNT: Final = "Cap_Count__c"
     ACCEPTS: Final = "Accepts__c"
     BUSINESS_HOURS: Final = "Business_Hours__c"
 
@@ -109,6 +164,17 @@ class RuleFields:
     TARGET_GROUP: Final = "Target_Group__c"
     TARGET_USER: Final = "Target_User__c"
     TARGET_QUEUE: Final = "Target_Queue__c"
+    TARGET_MATCH: Final = "Target_Match__c"
+    MATCH_ON: Final = "Match_On__c"
+    MATCH_OFF_DUTY: Final = "Match_Off_Duty__c"
+
+
+class RuleWords:
+    """Words of picklists of `Routing_Rule__c` that the core has no noun for."""
+
+    ANY: Final = "Any"
+    NEXT_RULE: Final = "Next Rule"
+    WAIT: Final = "Wait"
 
 
 class LedgerFields:
@@ -150,6 +216,7 @@ class Relations:
     LEDGER_GROUP: Final = "Group__r"
     RULE_GROUP: Final = "Target_Group__r"
     RULE_USER: Final = "Target_User__r"
+    GROUP_MANAGER: Final = "Manager__r"
     GROUP_MEMBERS: Final = "Members__r"
     LEAD_LEDGER: Final = "Lead_Assignments__r"
 
@@ -171,11 +238,17 @@ class Markers:
 
 
 class Channels:
-    """What a stream source subscribes to, and the selection by which an org publishes changes of leads."""
+    """What a stream source subscribes to, and the selections by which an org publishes changes."""
 
     LEAD_CHANGES: Final = f"/data/{Objects.LEAD_CHANGE}"
     REQUESTS: Final = f"/event/{Objects.REQUEST}"
     SELECTION: Final = f"ChangeEvents_{Objects.LEAD_CHANGE}"
+    ROSTER: Final = tuple(
+        name.removesuffix("__c") + "__ChangeEvent"
+        for name in (Objects.GROUP, Objects.MEMBER, Objects.RULE, Objects.ABSENCE)
+    )
+    """The change events of the configuration's records; `/data/` before one is its channel."""
+    ROSTER_CHANGES: Final = tuple(map("/data/{}".format, ROSTER))
 
 
 class Permissions:
@@ -185,6 +258,7 @@ class Permissions:
     INTEGRATION_SET: Final = "Lead_Router_Integration"
     ADMIN_SET: Final = "Lead_Router_Admin"
     REP_SET: Final = "Lead_Router_Rep"
+    MATCHING_SET: Final = "Lead_Router_Matching"
 
 
 class Queues:
