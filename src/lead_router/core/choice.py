@@ -38,21 +38,23 @@ WAIT_RETRY_S = 5.0  # for another lead that is about to get its owner
 
 def by_rule(table: Table, case: Case) -> Decision:
     """The decision of the first rule that the lead meets and that does not fall through."""
+    fell: tuple[str, ...] = ()
     for rule in matching(table.book, case.lead, table.snapshot.taken_at):
+        told = replace(case, notes=(*case.notes, *fell))
         match rule.target:
             case ToOwner():
-                return _by_owner(table, case, rule, rule.target)
+                return _by_owner(table, told, rule, rule.target)
             case ToGroup(group_id=group_id):
                 group = table.groups.get(group_id)
                 if group is None:
-                    return _hold(case, f"rule '{rule.name}' chose a group that is gone", rule)
-                return _by_mode(table, case, rule, group)
+                    return _hold(told, f"rule '{rule.name}' chose a group that is gone", rule)
+                return _by_mode(table, told, rule, group)
             case ToMatched():
-                decision = _by_match(table, case, rule, rule.target)
+                decision = _by_match(table, told, rule, rule.target)
                 if not isinstance(decision, Missed):
                     return decision
-                case = replace(case, notes=(*case.notes, f"Rule '{rule.name}' fell through: {decision.reason}."))
-    return _hold(case, wording.joined("no rule matches", *(note for note in case.notes if note.startswith("Rule"))))
+                fell += (f"Rule '{rule.name}' fell through: {decision.reason}.",)
+    return _hold(case, wording.joined("no rule takes it.", *fell) if fell else "no rule matches")
 
 
 def _hold(case: Case, reason: str, rule: Rule | None = None, group_id: str | None = None) -> Hold:

@@ -146,8 +146,10 @@ def _warnings(compiled: Sequence[CompiledRule]) -> tuple[str, ...]:
             found.append(f"rule '{name}' never matches: rule '{catch_all}' above it takes every lead")
         elif shape in above:
             found.append(f"rule '{name}' never matches: rule '{above[shape]}' above it has the same criteria")
+        if isinstance(one.rule.target, ToMatched):
+            continue  # it lets leads fall through to the rules below it
         above.setdefault(shape, name)
-        if one.criteria.expr is None and catch_all is None and not isinstance(one.rule.target, ToMatched):
+        if one.criteria.expr is None and catch_all is None:
             catch_all = name
     if catch_all is None:
         found.append("no rule takes every lead: leads that match none are held; add one with empty criteria, last")

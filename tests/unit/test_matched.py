@@ -1,0 +1,140 @@
+"""Matched owner: a lead goes to whoever already knows the customer, without a turn, if they may have it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from lead_router.core.decide import batches, decide
+from lead_router.core.hours import windows
+from lead_router.core.model import Absence, Assign, Hold, Hours, Match, MatchBy, MatchOn, Outcome, ToMatched
+from lead_router.core.rules import rulebook
+from support.decide_scene import INTAKE, NOW, ask, configuration, lead, lead_id, pool, rep, row, rule, snapshot, user
+
+ANY = (MatchOn.ACCOUNT, MatchOn.CONTACT, MatchOn.LEAD)
+EMEA = pool("emea", "AB")
+ABSENT = {user("V"): (Absence(user("V"), NOW, NOW + timedelta(hours=3)),)}
+
+
+def match(on=MatchOn.CONTACT, name="V", by=MatchBy.EMAIL, **changes) -> Match:
+    return Match(on, by, f"003{name}", **({"owner_id": user(name), "name": f"Rep {name}"} | changes))
+
+
+def settings(target=None, **changes):
+    return configuration(rule("known", 1, "", target or ToMatched(ANY, MatchBy.EMAIL)), rule("all", 2), **changes)
+
+
+def given(matches, target=None, groups=(EMEA,), ledger=(), **changes):
+    seen = snapshot([lead(1)], groups, ledger, matches={lead_id(1): tuple(matches)})
+    (decision,) = decide(settings(target, **changes), seen, [ask(1)])
+    return decision
+
+
+def test_the_owner_of_a_matching_record_has_the_lead_without_a_turn():
+    """Its own outcome, no turn, no move of any rotation, and the reason."""
+    decision = given([match()])
+    assert isinstance(decision, Assign)
+    assert (decision.owner_id, decision.outcome, decision.turn, decision.group_id) == (
+        user("V"),
+        Outcome.MATCHED,
+        None,
+        None,
+    )
+    assert decision.explanation == (
+        "Rule 'known' gives it to Rep V, the owner of Contact 003V of the same e-mail address."
+    )
+    (batch,) = batches([decision])
+    assert batch.before is None
+
+
+def test_kinds_come_in_the_rules_order_and_records_in_the_snapshots():
+    """Of two contacts the first read; of a contact and an account whichever the rule names first."""
+    found = [match(MatchOn.LEAD, "L"), match(MatchOn.CONTACT, "C"), match(MatchOn.CONTACT, "D"), match(MatchOn.ACCOUNT)]
+    assert given(found).owner_id == user("V")
+    assert given(found, ToMatched((MatchOn.CONTACT, MatchOn.ACCOUNT), MatchBy.EMAIL)).owner_id == user("C")
+    assert given(found, ToMatched((MatchOn.LEAD,), MatchBy.EMAIL)).owner_id == user("L")
+    domain = [match(by=MatchBy.DOMAIN), match(name="W")]
+    assert given(domain, ToMatched(ANY, MatchBy.DOMAIN)).explanation.endswith("of the same e-mail domain.")
+    assert given(domain).owner_id == user("W")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [],
+        [match(by=MatchBy.DOMAIN)],
+        [match(owner_id=INTAKE)],
+        [match(user_active=False)],
+        [match(frozen=True)],
+        [match(reads_leads=False)],
+    ],
+)
+@pytest.mark.parametrize("falls_through", [True, False])
+def test_a_match_that_can_own_nothing_falls_through(found, falls_through):
+    """E4, P52: queues, inactive, frozen and blind users own nothing; waiting for them would be for ever."""
+    decision = given(found, ToMatched(ANY, MatchBy.EMAIL, falls_through))
+    assert (decision.owner_id, decision.outcome, decision.turn.number) == (user("A"), Outcome.ASSIGNED, 1)
+    assert decision.explanation == (
+        "Rule 'known' fell through: no owner of a matching record can have it. "
+        "Rule 'all' chose group 'emea'; turn 1 went to A."
+    )
+
+
+def test_users_known_to_be_inactive_or_refused_own_nothing_either():
+    """P50: known from a member's row, or from a refused commit; an intake user is no owner."""
+    group = pool("emea", ["A", rep("V", user_active=False)])
+    assert given([match()], groups=[group]).outcome is Outcome.ASSIGNED
+    assert given([match()], intake_owners=frozenset({INTAKE, user("V")})).outcome is Outcome.ASSIGNED
+    seen = snapshot([lead(1)], [EMEA], matches={lead_id(1): (match(),)}, unfit=frozenset({user("V")}))
+    assert decide(settings(), seen, [ask(1)])[0].owner_id == user("A")
+
+
+def test_an_owner_off_duty_is_waited_for_or_not_as_the_rule_says():
+    """Falls through to the next rule, or holds the lead until the owner is back; the next match comes first."""
+    through = given([match()], absences=ABSENT)
+    assert through.owner_id == user("A")
+    assert through.explanation.startswith("Rule 'known' fell through: Rep V: absent until 4 Mar 15:00. Rule 'all'")
+    waits = given([match()], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), absences=ABSENT)
+    assert isinstance(waits, Hold)
+    assert (waits.until, waits.group_id) == (NOW + timedelta(hours=3), None)
+    assert waits.reason == "rule 'known' waits for the owner of a matching record: Rep V: absent until 4 Mar 15:00"
+    other = given([match(), match(name="W")], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), absences=ABSENT)
+    assert (other.owner_id, other.outcome) == (user("W"), Outcome.MATCHED)
+
+
+CLOSED = {"late": Hours("late", "Late", "UTC", (windows(780, 1020),) * 7)}
+
+
+def test_an_owner_who_is_a_member_keeps_that_places_hours_but_not_its_caps():
+    """On duty in one place is on duty; a cap or weight of the rotation keeps no customer away."""
+    late = pool("emea", ["A", rep("V", hours_id="late")])
+    assert given([match()], groups=[late], hours=CLOSED).owner_id == user("A")
+    two = [late, pool("apac", [rep("V", id="v2")])]
+    assert given([match()], groups=two, hours=CLOSED).owner_id == user("V")
+    capped = pool("emea", ["A", rep("V", weight=0, daily_cap=0, active=False, open_cap=0)])
+    assert given([match()], groups=[capped]).owner_id == user("V")
+
+
+def test_an_owner_who_gave_the_lead_back_does_not_get_it_again():
+    """D7, for a matched owner: it falls through even where the rule would wait."""
+    rows = [row(1, INTAKE, assigned_to=user("V"))]
+    decision = given([match()], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), ledger=rows)
+    assert decision.owner_id == user("A")
+
+
+def test_no_rule_behind_holds_the_lead_and_says_why():
+    """P65: what fell through is told where nothing is left."""
+    only = configuration(rule("known", 1, "", ToMatched(ANY, MatchBy.EMAIL)))
+    (decision,) = decide(only, snapshot([lead(1)], [EMEA]), [ask(1)])
+    assert isinstance(decision, Hold)
+    assert decision.reason == (
+        "no rule takes it. Rule 'known' fell through: no owner of a matching record can have it."
+    )
+
+
+def test_a_matching_rule_without_criteria_is_no_catch_all():
+    """P65: the rules behind it are reached, and the lack of a catch-all is warned about."""
+    assert rulebook(settings()).warnings == ()
+    alone = rulebook(configuration(rule("known", 1, "", ToMatched(ANY, MatchBy.EMAIL))))
+    assert [warning[:30] for warning in alone.warnings] == ["no rule takes every lead: lead"]
