@@ -1,6 +1,24 @@
 """The composition root: builds the real parts from settings, and offers what the command line needs."""
 
+from lead_router.app.explaining import Explained, explained
 from lead_router.app.looking import diagnose, open_jobs, status
+from lead_router.app.planning import Plan, plan
+from lead_router.app.ruling import Move, check_files, check_org, pull, push, tried_files
 from lead_router.app.running import run
 
-__all__ = ["diagnose", "open_jobs", "run", "status"]
+__all__ = [
+    "Explained",
+    "Move",
+    "Plan",
+    "check_files",
+    "check_org",
+    "diagnose",
+    "explained",
+    "open_jobs",
+    "plan",
+    "pull",
+    "push",
+    "run",
+    "status",
+    "tried_files",
+]

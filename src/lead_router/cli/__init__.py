@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from lead_router.cli import commands
+from lead_router.cli import commands, preview, rules
 from lead_router.cli.arguments import parser
 from lead_router.errors import LeadRouterError, Transient
 from lead_router.log import scrub
@@ -18,6 +18,9 @@ COMMANDS = {
     "init": commands.init,
     "jobs": commands.jobs,
     "demo": commands.demo,
+    "plan": preview.plan,
+    "explain": preview.explain,
+    "rules": rules.rules,
 }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from datetime import datetime
 from pathlib import Path
 
 from lead_router import __version__
 
 EPILOG = """exit codes:
   0  done, or everything is as it should be
-  1  a fault while running, or `doctor` found something
+  1  a fault while running, or `doctor`, `rules check` or `rules test` found something
   2  wrong usage, or a setting or record that a person must change
   3  Salesforce or the database did not answer; try again later
 """
@@ -37,11 +38,56 @@ def parser() -> argparse.ArgumentParser:
 
     _jobs(commands.add_parser("jobs", help="look at jobs; retry or discard dead ones"))
 
+    _preview(commands)
+    _rules(commands.add_parser("rules", help="check, test, pull and push the rules"))
+
     demo = commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle")
     demo.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
     demo.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
     _json(demo)
     return root
+
+
+def instant(text: str) -> datetime:
+    """An instant with its zone, `2026-12-01T09:00:00+01:00`."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise argparse.ArgumentTypeError("an instant has a date, a time and a zone: 2026-12-01T09:00:00+01:00")
+    return found
+
+
+def _preview(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    plan = commands.add_parser("plan", help="who would get each lead of a batch; nothing is written")
+    source = plan.add_mutually_exclusive_group(required=True)
+    source.add_argument("--csv", type=Path, metavar="FILE", help="leads; the columns are API names of Lead fields")
+    source.add_argument("--soql", metavar="TEXT", help="leads of the org: a WHERE clause, or SELECT … FROM Lead …")
+    plan.add_argument("--format", choices=("table", "csv", "json"), default="table")
+    plan.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    explain = commands.add_parser("explain", help="one lead's whole decision, rule by rule and member by member")
+    explain.add_argument("lead", help="its id")
+    _json(explain)
+    for one in (plan, explain):
+        one.add_argument("--at", type=instant, metavar="INSTANT", help="judge hours, absences and caps at this instant")
+
+
+def _rules(command: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(dest="verb", required=True, metavar="VERB")
+    check = verbs.add_parser("check", help="unknown fields, wrong types, rules no lead reaches, groups without members")
+    check.add_argument("--files", type=Path, metavar="DIR", help="rule files instead of the org's rules")
+    check.add_argument("--strict", action="store_true", help="exit with 1 for warnings too")
+    test = verbs.add_parser("test", help="try the table cases of a folder on its rules, without an org")
+    test.add_argument("--files", type=Path, metavar="DIR", required=True)
+    pull = verbs.add_parser("pull", help="write the org's rules to files")
+    pull.add_argument("--to", type=Path, metavar="DIR", required=True)
+    pull.add_argument("--force", action="store_true", help="overwrite changes that were not pushed")
+    push = verbs.add_parser("push", help="show what would change in the org, and with --yes change it")
+    push.add_argument("--from", type=Path, metavar="DIR", required=True, dest="folder")
+    push.add_argument("--yes", action="store_true", help="write, unless the org's rules changed since they were pulled")
+    for one in (check, test, pull, push):
+        _json(one)
 
 
 def _json(command: argparse.ArgumentParser) -> None:

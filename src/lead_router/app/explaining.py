@@ -1,0 +1,103 @@
+"""`lead-router explain`: the whole decision about one lead, and what was decided about it before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from lead_router.app.batch import snapshot_of
+from lead_router.app.wiring import Wired, wire
+from lead_router.core.explain import Account, explain
+from lead_router.core.ids import is_id, to18
+from lead_router.core.model import Ask
+from lead_router.errors import Misconfigured
+from lead_router.salesforce import queries
+from lead_router.salesforce.names import LedgerFields, Objects, Relations, Standard
+from lead_router.salesforce.records import moment
+from lead_router.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One row of the lead's ledger: what was decided, and the explanation that was written down."""
+
+    number: int
+    outcome: str
+    owner_id: str
+    rule: str | None
+    group: str | None
+    turn: int | None
+    committed_at: datetime | None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """A lead's history, oldest first, and the account of how it would be decided now; `groups` are keys by id."""
+
+    lead: str
+    owner_id: str
+    owner_is_intake: bool
+    status: str | None
+    history: tuple[Round, ...]
+    account: Account
+    groups: Mapping[str, str]
+
+
+def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Explained:
+    """The lead's account; raises Misconfigured for an id that is none or names no lead."""
+    return explained_in(wire(settings), lead_id, at=at)
+
+
+def explained_in(wired: Wired, lead_id: str, *, at: datetime | None) -> Explained:
+    """The same for an org within reach."""
+    if not is_id(lead_id) or not lead_id.startswith("00Q"):
+        raise Misconfigured(f"'{lead_id}' is no id of a lead: 15 or 18 characters that begin with 00Q")
+    configuration = wired.org.configuration()
+    found = wired.org.snapshot(configuration, [to18(lead_id)], []).leads.get(to18(lead_id))
+    if found is None:
+        raise Misconfigured(f"there is no lead {to18(lead_id)}, or this user cannot see it")
+    snapshot = snapshot_of(wired.org, configuration, [found], at=at)
+    account = explain(configuration, snapshot, Ask(0, "", found.id, found.created_at))
+    if account is None:
+        raise Misconfigured(f"there is no lead {found.id}")
+    return Explained(
+        lead=found.id,
+        owner_id=found.owner_id,
+        owner_is_intake=found.owner_id in configuration.intake_owners,
+        status=found.status,
+        history=_history(wired, found.id),
+        account=account,
+        groups=configuration.group_keys,
+    )
+
+
+_HISTORY = (
+    LedgerFields.ROUND,
+    LedgerFields.OUTCOME,
+    LedgerFields.ASSIGNED_TO,
+    LedgerFields.RULE,
+    f"{Relations.LEDGER_GROUP}.Key__c",
+    LedgerFields.TURN,
+    LedgerFields.COMMITTED_AT,
+    LedgerFields.EXPLANATION,
+)
+
+
+def _history(wired: Wired, lead_id: str) -> tuple[Round, ...]:
+    tail = f"WHERE {queries.among(LedgerFields.LEAD, [lead_id])} ORDER BY {LedgerFields.ROUND}, {Standard.ID}"
+    rows = wired.rest.query(queries.select(_HISTORY, Objects.LEDGER, tail))
+    return tuple(
+        Round(
+            number=int(row[LedgerFields.ROUND] or 0),
+            outcome=row[LedgerFields.OUTCOME] or "",
+            owner_id=row[LedgerFields.ASSIGNED_TO] or "",
+            rule=row[LedgerFields.RULE],
+            group=(row[Relations.LEDGER_GROUP] or {}).get("Key__c"),
+            turn=None if row[LedgerFields.TURN] is None else int(row[LedgerFields.TURN]),
+            committed_at=None if row[LedgerFields.COMMITTED_AT] is None else moment(row[LedgerFields.COMMITTED_AT]),
+            explanation=row[LedgerFields.EXPLANATION] or "",
+        )
+        for row in rows
+    )

@@ -1,0 +1,155 @@
+"""`lead-router plan`: what would become of a batch of leads by the live rules and rotation, without any write."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from lead_router.app.batch import is_given, listed, queried, snapshot_of
+from lead_router.app.wiring import Wired, now, wire
+from lead_router.core.decide import decide
+from lead_router.core.model import (
+    Ask,
+    Assign,
+    Configuration,
+    Decision,
+    Follow,
+    Group,
+    Hold,
+    Lead,
+    Observed,
+    Rule,
+    Skip,
+    ToMatched,
+    ToOwner,
+)
+from lead_router.rulefiles import read_sheet
+from lead_router.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One lead's decision; `decision` is a word of the glossary: assign, follow, hold, skip, observe.
+
+    `line` is the file's, None for a lead of the org; `owner` is a name where one is known. Whom an observing group
+    would choose stands in `owner`, though the lead would stay where it is.
+    """
+
+    lead: str
+    line: int | None
+    decision: str
+    owner_id: str | None
+    owner: str | None
+    group: str | None
+    turn: int | None
+    rule: str | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many leads an owner would get, by way of a group (None: by name, or behind another lead)."""
+
+    owner_id: str
+    owner: str
+    group: str | None
+    leads: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The whole batch, in its order, and what each owner would get, the most first."""
+
+    at: datetime
+    leads: tuple[Planned, ...]
+    shares: tuple[Share, ...]
+    counts: Mapping[str, int]
+    warnings: tuple[str, ...]
+
+
+def plan(settings: Settings, *, csv: Path | None, soql: str | None, at: datetime | None) -> Plan:
+    """The decisions for the leads of a file or a query; `at` is the instant at which hours and caps are judged."""
+    return plan_in(wire(settings), csv=csv, soql=soql, at=at)
+
+
+def plan_in(wired: Wired, *, csv: Path | None, soql: str | None, at: datetime | None) -> Plan:
+    """The same for an org within reach. Raises Misconfigured naming the setting, record, line or column at fault."""
+    configuration = wired.org.configuration()
+    lines: Sequence[int | None] | None = None
+    if csv is not None:
+        sheet = read_sheet(csv, configuration.field_types)
+        leads, lines = listed(sheet, configuration, at or now()), sheet.lines
+    else:
+        leads = queried(wired.rest, configuration, soql or "")
+    snapshot = snapshot_of(wired.org, configuration, leads, at=at)
+    decisions = decide(configuration, snapshot, [_ask(number, lead) for number, lead in enumerate(leads, start=1)])
+    names = _names(configuration, snapshot.groups.values())
+    names |= {lead.id: f"of line {line}" for lead, line in zip(leads, lines or (), strict=False)}
+    told = tuple(
+        _planned(decision, line, configuration, names)
+        for decision, line in zip(decisions, lines or [None] * len(leads), strict=True)
+    )
+    return Plan(
+        at=snapshot.taken_at,
+        leads=told,
+        shares=_shares(told),
+        counts=dict(Counter(one.decision for one in told).most_common()),
+        warnings=(*configuration.warnings, *_unmatched(configuration, leads)),
+    )
+
+
+def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str, ...]:
+    """Matching records are looked for by the org's own leads."""
+    matching = any(isinstance(rule.target, ToMatched) for rule in configuration.rules)
+    without = sum(1 for lead in leads if not is_given(lead.id)) if matching else 0
+    return (f"rules for matched owners were passed over for {without} leads without an Id",) if without else ()
+
+
+def _ask(number: int, lead: Lead) -> Ask:
+    return Ask(number, f"plan.{number}", lead.id, lead.created_at)
+
+
+def _planned(decision: Decision, line: int | None, configuration: Configuration, names: Mapping[str, str]) -> Planned:
+    lead = decision.ask.lead_id
+    match decision:
+        case Assign(owner_id=owner, rule=rule, group_id=group, turn=turn, explanation=said):
+            number = None if turn is None else turn.number
+            key = configuration.group_keys.get(group or "")
+            return Planned(lead, line, "assign", owner, names.get(owner), key, number, _name(rule), said)
+        case Follow(owner_id=owner, first_lead_id=first, explanation=said):
+            said = said.replace(first, names.get(first, first))
+            return Planned(lead, line, "follow", owner, names.get(owner), None, None, None, said)
+        case Hold(reason=reason, group_id=group, rule=rule):
+            key = configuration.group_keys.get(group or "")
+            return Planned(lead, line, "hold", None, None, key, None, _name(rule), reason)
+        case Skip(reason=reason):
+            return Planned(lead, line, "skip", None, None, None, None, None, reason)
+        case Observed(would=would, group_id=group):
+            inner = _planned(would, line, configuration, names)
+            key = configuration.group_keys.get(group)
+            said = f"group '{key}' only observes; it would {inner.decision}: {inner.reason}"
+            return Planned(lead, line, "observe", inner.owner_id, inner.owner, key, inner.turn, inner.rule, said)
+
+
+def _name(rule: Rule | None) -> str | None:
+    return None if rule is None else rule.name
+
+
+def _names(configuration: Configuration, groups: Iterable[Group]) -> dict[str, str]:
+    """Owners' names by id: members, queues, and whom rules name."""
+    names = {queue_id: name for name, queue_id in configuration.queues.items()}
+    names |= {
+        rule.target.owner_id: rule.target.name for rule in configuration.rules if isinstance(rule.target, ToOwner)
+    }
+    names |= {member.user_id: member.name for group in groups for member in group.members}
+    return names
+
+
+def _shares(told: Sequence[Planned]) -> tuple[Share, ...]:
+    given = [one for one in told if one.decision in {"assign", "follow"} and one.owner_id is not None]
+    counted = Counter((one.owner_id or "", one.owner or one.owner_id or "", one.group) for one in given)
+    rows = [Share(owner_id, owner, group, leads) for (owner_id, owner, group), leads in counted.items()]
+    return tuple(sorted(rows, key=lambda row: (-row.leads, row.group or "", row.owner)))

@@ -1,0 +1,198 @@
+"""`lead-router rules`: check, test, pull and push, between files and the org."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lead_router.app.orgrules import OrgRules, group_keys, queue_names, read_rules, write_rules
+from lead_router.app.wiring import Wired, now, wire
+from lead_router.core.duty import moment_of, off_duty
+from lead_router.core.model import Configuration, Group, Snapshot
+from lead_router.core.soql import compile_where
+from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.ports import Finding
+from lead_router.rulefiles import (
+    ORG_FILE,
+    RULES_FILE,
+    Difference,
+    Folder,
+    Pulled,
+    Surroundings,
+    Tried,
+    check,
+    differences,
+    drift,
+    org_text,
+    read_folder,
+    rules_text,
+    tried,
+)
+from lead_router.salesforce.configuration import field_types
+from lead_router.salesforce.names import Objects
+from lead_router.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a pull changed in the files, or a push changes in the org; `written` says whether it did."""
+
+    differences: tuple[Difference, ...]
+    written: bool
+
+
+def check_files(folder: Path) -> list[Finding]:
+    """Findings about a folder's rules; raises Misconfigured where a file cannot be read."""
+    read = read_folder(folder)
+    return check(read.rules, _around(read.pulled))
+
+
+def check_org(settings: Settings) -> list[Finding]:
+    """Findings about the org's rules, groups and members."""
+    return check_org_in(wire(settings))
+
+
+def check_org_in(wired: Wired) -> list[Finding]:
+    """The same for an org within reach."""
+    rules = [one.rule for one in read_rules(wired.rest).rules]
+    types = field_types(wired.rest.get(f"sobjects/{Objects.LEAD}/describe"))
+    try:
+        configuration = wired.org.configuration()
+    except Misconfigured as fault:
+        found = [one for one in check(rules, Surroundings(types, {})) if not one.ok and "no group" not in one.detail]
+        told = any(not one.ok and not one.warning for one in found)
+        first = "" if told else f"{fault}; "
+        detail = f"{first}groups and members were not looked at"
+        return [*found, Finding("configuration", ok=False, detail=detail, remedy="mend this first, then check again")]
+    snapshot = wired.org.snapshot(configuration, (), ())
+    around = Surroundings(types, _on_duty_ever(configuration, snapshot), frozenset(configuration.queues))
+    members = [one for group in _by_key(snapshot) for one in _members(group, configuration, snapshot)]
+    return [*check(rules, around), *members]
+
+
+def tried_files(folder: Path) -> list[Tried]:
+    """The folder's cases, tried on its rules; raises Misconfigured where there are none."""
+    read = read_folder(folder)
+    if not read.cases:
+        raise Misconfigured(f"{folder} holds no cases: write some under `cases:` in a file of their own")
+    return tried(read.cases, read.rules, _around(read.pulled).fields, now())
+
+
+def pull(settings: Settings, folder: Path, *, force: bool) -> Move:
+    """Write the org's rules and what is known of the org to files; raises Misconfigured for edits not pushed yet."""
+    return pull_in(wire(settings), folder, force=force)
+
+
+def pull_in(wired: Wired, folder: Path, *, force: bool) -> Move:
+    """The same for an org within reach."""
+    folder.mkdir(parents=True, exist_ok=True)
+    read = read_folder(folder)
+    _refuse_edits(folder, read, force=force)
+    org = read_rules(wired.rest)
+    rules = tuple(one.rule for one in org.rules)
+    pulled = _seen(wired, org)
+    before = read.pulled.rules if read.pulled is not None and read.pulled.org_id == pulled.org_id else ()
+    (folder / RULES_FILE).write_text(rules_text(rules), encoding="utf-8")
+    (folder / ORG_FILE).write_text(org_text(pulled), encoding="utf-8")
+    return Move(differences(before, rules), written=True)
+
+
+def push(settings: Settings, folder: Path, *, yes: bool) -> Move:
+    """What makes the org's rules those of the files; done only with `yes`, in one transaction.
+
+    Raises Misconfigured where the org's rules are no longer as they were pulled, or the files' rules cannot be used.
+    """
+    return push_in(wire(settings), folder, yes=yes)
+
+
+def push_in(wired: Wired, folder: Path, *, yes: bool) -> Move:
+    """The same for an org within reach."""
+    read = read_folder(folder)
+    if read.pulled is None:
+        raise Misconfigured(f"{folder} holds no {ORG_FILE}: pull first, a push goes by what was pulled")
+    if read.pulled.org_id != wired.tokens.token().org_id:
+        raise Misconfigured(f"these files were pulled from org {read.pulled.org_id}, not from this one: pull from it")
+    bad = [one for one in check(read.rules, _around(read.pulled)) if not one.ok and not one.warning]
+    if bad:
+        raise Misconfigured("; ".join(f"{one.name}: {one.detail}" for one in bad))
+    org = read_rules(wired.rest)
+    moved = drift(read.pulled.rules, org.rules)
+    if moved:
+        told = "\n".join(str(one) for one in moved)
+        raise Misconfigured(
+            f"the org's rules were changed since they were pulled; pull, merge, and push again:\n{told}"
+        )
+    found = differences(org.rules, read.rules)
+    if not found or not yes:
+        return Move(found, written=False)
+    write_rules(wired.rest, org, found)
+    after = read_rules(wired.rest)
+    (folder / ORG_FILE).write_text(org_text(_seen(wired, after)), encoding="utf-8")
+    return Move(found, written=True)
+
+
+def _refuse_edits(folder: Path, read: Folder, *, force: bool) -> None:
+    elsewhere = next((rule.at.file for rule in read.rules if rule.at.file != RULES_FILE), None)
+    if elsewhere is not None:
+        raise Misconfigured(f"{folder / elsewhere} holds rules too: pull writes {RULES_FILE} alone; move them there")
+    if force or not read.rules:
+        return
+    if read.pulled is None or differences(read.pulled.rules, read.rules):
+        raise Misconfigured(
+            f"{folder / RULES_FILE} has changes that were not pushed: push them, or add --force to lose them"
+        )
+
+
+def _seen(wired: Wired, org: OrgRules) -> Pulled:
+    """What a pull writes down; of an org whose configuration is refused, so that it can be mended, without duty."""
+    try:
+        configuration = wired.org.configuration()
+        groups = _on_duty_ever(configuration, wired.org.snapshot(configuration, (), ()))
+    except Misconfigured:
+        groups = dict.fromkeys(group_keys(wired.rest), 1)
+    return Pulled(
+        org_id=wired.tokens.token().org_id,
+        rules=org.rules,
+        fields=field_types(wired.rest.get(f"sobjects/{Objects.LEAD}/describe")),
+        groups=groups,
+        queues=queue_names(wired.rest),
+    )
+
+
+def _around(pulled: Pulled | None) -> Surroundings:
+    if pulled is None:
+        return Surroundings()
+    return Surroundings(pulled.fields or None, pulled.groups, frozenset(pulled.queues))
+
+
+def _by_key(snapshot: Snapshot) -> list[Group]:
+    return sorted(snapshot.groups.values(), key=lambda group: group.key)
+
+
+def _on_duty_ever(configuration: Configuration, snapshot: Snapshot) -> Mapping[str, int]:
+    moment = moment_of(configuration, snapshot.taken_at, snapshot.open_leads, snapshot.unfit)
+    return {
+        group.key: sum(1 for one in group.members if not ((off := off_duty(one, group, moment)) and off.lasting))
+        for group in _by_key(snapshot)
+    }
+
+
+def _members(group: Group, configuration: Configuration, snapshot: Snapshot) -> Iterator[Finding]:
+    """Members that only an admin can bring on duty, and those whose criteria cannot be used."""
+    moment = moment_of(configuration, snapshot.taken_at, snapshot.open_leads, snapshot.unfit)
+    if not group.members:
+        yield Finding(f"group '{group.key}'", ok=False, warning=True, detail="has no members", remedy="add members")
+    for one in sorted(group.members, key=lambda one: (one.sort_order, one.id)):
+        name = f"group '{group.key}' member {one.name}"
+        off = off_duty(one, group, moment)
+        if off is not None and off.lasting:
+            remedy = "mend this, or take the member out of the group"
+            yield Finding(name, ok=False, warning=True, detail=f"can never be on duty: {off.text}", remedy=remedy)
+        if not one.reads_leads:
+            yield Finding(name, ok=False, warning=True, detail="cannot read leads", remedy="give the user that right")
+        try:
+            compile_where(one.accepts, configuration.field_types or None)
+        except BadCriteria as fault:
+            detail = f"criteria of accepted leads, character {fault.at + 1}: {fault}"
+            yield Finding(name, ok=False, detail=detail, remedy="correct them; until then the member gets no lead")

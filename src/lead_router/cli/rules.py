@@ -1,0 +1,107 @@
+"""`rules`: check, test, pull, push."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lead_router import app
+from lead_router.cli.commands import settings_of
+from lead_router.cli.show import as_json
+from lead_router.ports import Finding
+from lead_router.rulefiles import Added, Altered, Difference, FileRule, Removed, Tried
+
+
+def rules(words: argparse.Namespace) -> int:
+    """One verb; the exit codes stand in `--help`."""
+    match words.verb:
+        case "check":
+            return _check(words)
+        case "test":
+            return _test(words)
+        case "pull":
+            return _pull(words)
+        case _:
+            return _push(words)
+
+
+def show(findings: list[Finding]) -> str:
+    """Findings line by line, each with its remedy."""
+    lines: list[str] = []
+    for one in findings:
+        mark = "ok" if one.ok else "warn" if one.warning else "FAIL"
+        lines.append(f"{mark:<5} {one.name}: {one.detail}")
+        if not one.ok and one.remedy:
+            lines.append(f"      remedy: {one.remedy}")
+    return "\n".join(lines)
+
+
+def _check(words: argparse.Namespace) -> int:
+    found = app.check_files(words.files) if words.files is not None else app.check_org(settings_of(words))
+    print(as_json(found) if words.json else show(found))
+    return int(any(not one.ok and (words.strict or not one.warning) for one in found))
+
+
+def _test(words: argparse.Namespace) -> int:
+    results = app.tried_files(words.files)
+    failed = [one for one in results if one.fault]
+    if words.json:
+        print(as_json([_tried(one) for one in results]))
+        return int(bool(failed))
+    for one in failed:
+        print(f"FAIL  {one.case.at} {one.case.name}: {one.fault}")
+    print(f"{len(results) - len(failed)} of {len(results)} cases as expected")
+    return int(bool(failed))
+
+
+def _tried(one: Tried) -> dict[str, Any]:
+    rule = None if one.rule is None else one.rule.name
+    where = None if one.rule is None else str(one.rule.where)
+    return {"case": one.case.name, "at": str(one.case.at), "rule": rule, "target": where, "fault": one.fault or None}
+
+
+def _pull(words: argparse.Namespace) -> int:
+    move = app.pull(settings_of(words), words.to, force=words.force)
+    if words.json:
+        print(as_json({"written": True, "differences": [_difference(one) for one in move.differences]}))
+        return 0
+    for one in move.differences:
+        print(one)
+    print(f"wrote {words.to}: {len(move.differences)} rules differ from the last pull")
+    return 0
+
+
+def _push(words: argparse.Namespace) -> int:
+    move = app.push(settings_of(words), words.folder, yes=words.yes)
+    if words.json:
+        print(as_json({"written": move.written, "differences": [_difference(one) for one in move.differences]}))
+        return 0
+    for one in move.differences:
+        print(one)
+    if not move.differences:
+        print("the org's rules are those of the files")
+    elif move.written:
+        print(f"{len(move.differences)} rules written, in one transaction")
+    else:
+        print(f"{len(move.differences)} rules would change, nothing was written: add --yes to write them")
+    return 0
+
+
+def _difference(one: Difference) -> dict[str, Any]:
+    match one:
+        case Added(rule=rule):
+            return {"change": "added", "before": None, "after": _rule(rule)}
+        case Removed(rule=rule):
+            return {"change": "removed", "before": _rule(rule), "after": None}
+        case Altered(before=before, after=after):
+            return {"change": "altered", "before": _rule(before), "after": _rule(after)}
+
+
+def _rule(rule: FileRule) -> dict[str, Any]:
+    return {
+        "name": rule.name,
+        "precedence": rule.precedence,
+        "criteria": rule.criteria,
+        "target": str(rule.where),
+        "active": rule.active,
+    }
