@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from calendar import day_name
 from typing import TYPE_CHECKING
 
+from org_simulator import people
 from org_simulator.ids import make_id
+from org_simulator.people import DEFAULT_PROFILE
 from org_simulator.standard import CONVERTED_STATUS, LEAD_STATUSES
 from org_simulator.store import FIRST_ID_MIN
 
@@ -18,14 +21,19 @@ DEFAULT_QUEUE = "Default_Assigned"
 INTEGRATION_SET = "Lead_Router_Integration"
 ADMIN_USERNAME = "admin@simulated.example"
 INTEGRATION_USERNAME = "lead.router@simulated.example"
-PROFILES = ("System Administrator", "Standard User", "Minimum Access - API Only Integrations")
+PROFILES = {
+    "System Administrator": ("Account", "Contact", "Lead", "Opportunity"),
+    DEFAULT_PROFILE: ("Account", "Contact", "Lead", "Opportunity"),
+    "Minimum Access - API Only Integrations": (),
+}
+"""Profiles, and what their users may read without a permission set."""
 
 
 def found(org: Org) -> tuple[str, str]:
     """Fill a new org; answers the ids of administrator and integration user."""
     admin_id = make_id("005", org.dice.randrange(1, FIRST_ID_MIN))
     with org.system_transaction(admin_id) as tx:
-        profiles = {name: tx.insert("Profile", {"Name": name}) for name in PROFILES}
+        profiles = [people.add_profile(tx, name, reads) for name, reads in PROFILES.items()]
         tx.insert(
             "User",
             {
@@ -34,7 +42,7 @@ def found(org: Org) -> tuple[str, str]:
                 "FirstName": "Ada",
                 "LastName": "Admin",
                 "Email": ADMIN_USERNAME,
-                "ProfileId": profiles[PROFILES[0]],
+                "ProfileId": profiles[0],
             },
         )
         integration_id = tx.insert(
@@ -43,7 +51,7 @@ def found(org: Org) -> tuple[str, str]:
                 "Username": INTEGRATION_USERNAME,
                 "LastName": "Lead Router",
                 "Email": INTEGRATION_USERNAME,
-                "ProfileId": profiles[PROFILES[2]],
+                "ProfileId": profiles[2],
             },
         )
         _organization(org, tx)
@@ -63,7 +71,9 @@ def _organization(org: Org, tx: Transaction) -> None:
             "IsSandbox": True,
         },
     )
-    tx.insert("BusinessHours", {"Name": "Default", "IsDefault": True, "TimeZoneSidKey": "America/Los_Angeles"})
+    midnight = {f"{day}{end}Time": "00:00:00.000Z" for day in day_name for end in ("Start", "End")}
+    always = {"Name": "Default", "IsDefault": True, "TimeZoneSidKey": "America/Los_Angeles"}
+    tx.insert("BusinessHours", always | midnight)
     for place, status in enumerate(LEAD_STATUSES, start=1):
         fields = {"MasterLabel": status, "ApiName": status, "SortOrder": place}
         tx.insert("LeadStatus", {**fields, "IsDefault": place == 1, "IsConverted": status == CONVERTED_STATUS})
@@ -76,6 +86,7 @@ def _permissions(org: Org, tx: Transaction, integration_id: str) -> None:
     }
     for permission_set in org.schema.permission_sets.values():
         set_id = tx.insert("PermissionSet", {"Name": permission_set.name, "Label": permission_set.label})
+        people.add_rights(tx, set_id, permission_set.objects)
         for name in sorted(permission_set.custom_permissions & custom.keys()):
             access = {"ParentId": set_id, "SetupEntityId": custom[name], "SetupEntityType": "CustomPermission"}
             tx.insert("SetupEntityAccess", access)

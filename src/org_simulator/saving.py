@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from org_simulator import failures, ownership
+from org_simulator import failures, ownership, people
 from org_simulator.changes import CREATE, UPDATE
 from org_simulator.formula import Scope
 from org_simulator.ids import PREFIX_LENGTH
@@ -40,7 +40,7 @@ def insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any]) -> str:
     _claim_unique(tx, sobject, row, {})
     tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row), CREATE)
     if sobject.name == "User":
-        _add_login(tx, record_id)
+        people.entered(tx, record_id)
     return record_id
 
 
@@ -139,8 +139,9 @@ def _new_row(tx: Transaction, sobject: SObject, record_id: str, given: Mapping[s
             row[field.name] = False
     if sobject.custom and row["Name"] is None:
         row["Name"] = record_id
-    if sobject.name == "User" and row["Alias"] is None:
-        row["Alias"] = (row["LastName"] or "")[:ALIAS_LENGTH].lower()
+    if sobject.name == "User":
+        row["Alias"] = row["Alias"] or (row["LastName"] or "")[:ALIAS_LENGTH].lower()
+        row["ProfileId"] = row["ProfileId"] or people.default_profile(tx)
     _name_person(sobject, row)
     return row
 
@@ -148,14 +149,6 @@ def _new_row(tx: Transaction, sobject: SObject, record_id: str, given: Mapping[s
 def _name_person(sobject: SObject, row: dict[str, Any]) -> None:
     if sobject.name in PERSONS:
         row["Name"] = " ".join(filter(None, (row["FirstName"], row["LastName"]))) or None
-
-
-def _add_login(tx: Transaction, user_id: str) -> None:
-    system, tx.system = tx.system, True
-    try:
-        tx.insert("UserLogin", {"UserId": user_id})
-    finally:
-        tx.system = system
 
 
 # ---- system validation ----------------------------------------------------------------------------------------------

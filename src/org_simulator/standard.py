@@ -15,6 +15,19 @@ LEAD_SOURCES = ("Web", "Phone Inquiry", "Partner Referral", "Purchased List", "O
 LEAD_STATUSES = ("Open - Not Contacted", "Working - Contacted", "Closed - Converted", "Closed - Not Converted")
 CONVERTED_STATUS = "Closed - Converted"
 INDUSTRIES = ("Agriculture", "Banking", "Education", "Finance", "Healthcare", "Manufacturing", "Retail", "Technology")
+RECURRENCES = (
+    "RecursDaily",
+    "RecursEveryWeekday",
+    "RecursWeekly",
+    "RecursMonthly",
+    "RecursMonthlyNth",
+    "RecursYearly",
+    "RecursYearlyNth",
+)
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 PICKLISTS = {
     "Lead.Salutation": ("Mr.", "Ms.", "Mrs.", "Dr.", "Prof.", "Mx."),
     "Lead.LeadSource": LEAD_SOURCES,
@@ -24,6 +37,9 @@ PICKLISTS = {
     "Account.Industry": INDUSTRIES,
     "Opportunity.LeadSource": LEAD_SOURCES,
     "Opportunity.StageName": ("Prospecting", "Qualification", "Closed Won", "Closed Lost"),
+    "Holiday.RecurrenceType": RECURRENCES,
+    "Holiday.RecurrenceInstance": ("First", "Second", "Third", "Fourth", "Last"),
+    "Holiday.RecurrenceMonthOfYear": MONTHS,
     "Group.Type": ("Regular", "Queue", "Role", "Organization"),
 }
 POLYMORPHIC = {"GroupMember.UserOrGroupId": ("Group", "User")}

@@ -124,12 +124,21 @@ SundayEndTime time
 
 # Holiday 0C0 unowned | Holiday | Holidays
 Name string(80) required
-Description string(1000)
+Description string(100)
 IsAllDay boolean ="true"
 ActivityDate date
 StartTimeInMinutes int(8.0)
 EndTimeInMinutes int(8.0)
 IsRecurrence boolean
+NextOccurrenceDate date readonly
+RecurrenceType picklist(40) restricted
+RecurrenceStartDate date
+RecurrenceEndDateOnly date
+RecurrenceInterval int(9.0)
+RecurrenceDayOfMonth int(9.0)
+RecurrenceDayOfWeekMask int(9.0)
+RecurrenceInstance picklist(40) restricted
+RecurrenceMonthOfYear picklist(40) restricted
 
 # Account 001 owned | Account | Accounts
 Name string(255) required
@@ -177,6 +186,16 @@ Name string(80) required unique
 Label string(80)
 IsOwnedByProfile boolean
 ProfileId reference ->Profile
+
+# ObjectPermissions 110 unowned | Object Permissions | Object Permissions
+ParentId reference required ->PermissionSet
+SobjectType picklist(40) required
+PermissionsCreate boolean
+PermissionsRead boolean
+PermissionsEdit boolean
+PermissionsDelete boolean
+PermissionsViewAllRecords boolean
+PermissionsModifyAllRecords boolean
 
 # PermissionSetAssignment 0Pa unowned | Permission Set Assignment | Permission Set Assignments
 AssigneeId reference required ->User

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from org_simulator import failures
@@ -26,7 +26,7 @@ def stamp(moment: datetime, *, whole_seconds: bool) -> str:
     return shown.isoformat(timespec="milliseconds") + "+0000"
 
 
-def stored(field: Field, value: Any, schema: Schema, *, whole_seconds: bool) -> Any:
+def stored(field: Field, value: Any, schema: Schema, *, whole_seconds: bool) -> Any:  # noqa: PLR0911 - one per type
     """The value as stored; Failure where the field cannot hold it. The empty text is blank."""
     if value is None or value == "":
         return False if field.type == "boolean" else None
@@ -37,6 +37,8 @@ def stored(field: Field, value: Any, schema: Schema, *, whole_seconds: bool) -> 
             return _number(field, value)
         case "date" | "datetime":
             return _moment(field, value, whole_seconds=whole_seconds)
+        case "time":
+            return _time(field, value)
         case "reference" | "id":
             return _reference(field, value, schema)
         case _:
@@ -71,6 +73,14 @@ def _moment(field: Field, value: Any, *, whole_seconds: bool) -> str:
     if moment.tzinfo is None:
         raise failures.wrong_json_type(field.type, value)
     return stamp(moment, whole_seconds=whole_seconds)
+
+
+def _time(field: Field, value: Any) -> str:
+    """A time of day as REST writes it, `09:00:00.000Z`; the Z is of its type, not of a zone."""
+    try:
+        return time.fromisoformat(value).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    except (TypeError, ValueError):
+        raise failures.wrong_json_type(field.type, value) from None
 
 
 def _reference(field: Field, value: Any, schema: Schema) -> str:

@@ -17,6 +17,7 @@ from lead_router.salesforce.gateway import SalesforceOrg
 from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.wire import open_session
 from org_simulator.clock import ManualClock
+from org_simulator.sobjects import PermissionSet
 from org_simulator.switches import Switches
 from org_simulator.wire import scenario, start
 from org_simulator.wire.adapter import OrgAdapter
@@ -96,6 +97,22 @@ class RestOrg:
         assert sobject is not None
         with self.org.transaction(self.org.admin_user_id) as opened:
             opened.delete(sobject, record_id)
+
+    def assign(self, name: str) -> None:
+        """Give the integration user one more permission set of the metadata."""
+        (set_id,) = (row["Id"] for row in self.rows("PermissionSet") if row["Name"] == name)
+        self.insert("PermissionSetAssignment", AssigneeId=self.org.integration_user_id, PermissionSetId=set_id)
+
+    def grant(self, user_permission: str) -> None:
+        """Give the integration user a right that no set of the metadata gives, by a set that an administrator made."""
+        own = PermissionSet(f"Own_{user_permission}", "Own", frozenset(), frozenset({user_permission}), {}, {})
+        self.org.schema.permission_sets[own.name] = own  # type: ignore[index]
+        self.insert("PermissionSet", Name=own.name, Label=own.label)
+        self.assign(own.name)
+
+    def freeze(self, user_id: str) -> None:
+        (login,) = (row["Id"] for row in self.rows("UserLogin") if row["UserId"] == user_id)
+        self.update(login, IsFrozen=True)
 
     def lead(self, email: str | None = None, **fields: Any) -> str:
         """A new lead in the intake queue."""

@@ -1,7 +1,8 @@
 """What a user may see: the org's schema without the objects and fields that no permission set of the user opens.
 
-The administrator sees everything. For all others custom objects need read access, and custom fields field-level
-security; required fields and master-detail references have none and come with their object.
+The administrator sees everything. For all others custom objects, accounts and contacts need read access, the settings
+of logins the right to manage users, and custom fields field-level security; required fields and master-detail
+references have none and come with their object.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
     from org_simulator.schema import Field, PermissionSet, Schema, SObject
     from org_simulator.wire.world import World
+
+MANAGE_USERS = "ManageUsers"
 
 
 def view(world: World, user_id: str) -> Schema:
@@ -33,12 +36,11 @@ def _view(schema: Schema, sets: list[PermissionSet]) -> Schema:
     for each in sets:
         for name, edit in each.fields.items():
             editable[name] = edit or editable.get(name, False)
-    readable = {name for each in sets for name, permission in each.objects.items() if permission.read}
-    objects = {
-        name: _seen(sobject, editable)
-        for name, sobject in schema.objects.items()
-        if not sobject.custom or name in readable
-    }
+    hidden = {name for name, sobject in schema.objects.items() if sobject.custom} | {"account", "contact"}
+    hidden -= {name for each in sets for name, permission in each.objects.items() if permission.read}
+    if not any(MANAGE_USERS in each.user_permissions for each in sets):
+        hidden.add("userlogin")
+    objects = {name: _seen(sobject, editable) for name, sobject in schema.objects.items() if name not in hidden}
     return replace(schema, objects=objects)
 
 

@@ -10,7 +10,7 @@ from lead_router.core import soql
 from lead_router.core.soql import And, Compare, Expr, In, Includes, Not, Or
 from lead_router.errors import BadCriteria
 from org_simulator.failures import Failure
-from org_simulator.wire import aggregate, select
+from org_simulator.wire import aggregate, select, semijoin
 from org_simulator.wire.exchange import Reply
 from org_simulator.wire.find import candidates, keys
 from org_simulator.wire.paths import Path, Plan, Read, nested, plan, resolve, value
@@ -60,18 +60,16 @@ def _answer(call: Call, asked: select.Select, *, everything: bool) -> Reply:
     sobject = schema.objects.get(asked.sobject.lower())
     if sobject is None:
         raise Failure("INVALID_TYPE", f"sObject type '{asked.sobject}' is not supported.")
-    where = _where(schema, sobject, asked.where)
     opened = call.shared
     if opened is not None:
-        return _found(call, opened, asked, sobject, where, everything=everything)
+        return _found(call, opened, asked, sobject, everything=everything)
     with call.world.org.transaction(call.user_id) as opened:
-        return _found(call, opened, asked, sobject, where, everything=everything)
+        return _found(call, opened, asked, sobject, everything=everything)
 
 
-def _found(
-    call: Call, opened: Transaction, asked: select.Select, sobject: SObject, where: _Where, *, everything: bool
-) -> Reply:
+def _found(call: Call, opened: Transaction, asked: select.Select, sobject: SObject, *, everything: bool) -> Reply:
     schema = call.schema
+    where = _where(schema, sobject, _plain(call, opened, asked.where))
     read = reader(opened)
     rows = list(_matching(call, opened, sobject, where, read, deleted=everything or asked.all_rows))
     if aggregate.wanted(asked):
@@ -85,6 +83,26 @@ def _found(
     if locator:
         keep(call.world, locator, cursor)
     return _page(call, opened, cursor, locator, 0)
+
+
+def _plain(call: Call, opened: Transaction, text: str | None) -> str | None:
+    """The clause without inner queries."""
+
+    def ids(inner: str) -> Iterator[str]:
+        asked = select.parse(inner)
+        sobject = call.schema.objects.get(asked.sobject.lower())
+        if sobject is None:
+            raise Failure("INVALID_TYPE", f"sObject type '{asked.sobject}' is not supported.")
+        path = resolve(call.schema, sobject, asked.columns[0].path)
+        if len(asked.columns) > 1 or path.type not in {"id", "reference"}:
+            raise select.malformed(f"semi join sub-selects can only query id fields, cannot use: {path.names[-1]}")
+        read = reader(opened)
+        where = _where(call.schema, sobject, asked.where)
+        rows = _matching(call, opened, sobject, where, read, deleted=False)
+        found = (value(call.schema, path, row, read) for row in rows)
+        return iter(dict.fromkeys(each for each in found if each is not None))
+
+    return None if text is None else semijoin.expand(text, ids)
 
 
 def _where(schema: Schema, sobject: SObject, text: str | None) -> _Where:
