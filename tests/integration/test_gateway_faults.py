@@ -194,4 +194,4 @@ def test_changes_are_known_as_the_router_s_own(org) -> None:
 def test_calls_and_allowance_are_counted(org) -> None:
     org.client.configuration()
     usage = org.rest.usage()
-    assert (usage.calls, usage.used, usage.allowed) == (2, org.calls(), org.org.calls_allowed)
+    assert (usage.calls, usage.used, usage.allowed) == (3, org.calls(), org.org.calls_allowed)

@@ -145,24 +145,36 @@ def test_a_group_is_as_its_first_member_s_row_says() -> None:
 
     def row(number: int, turn: float) -> dict[str, object]:
         parent = {"Key__c": "emea", "Name": "EMEA", "Mode__c": "Live", "Epoch__c": 3.0, "Turn__c": turn}
-        parent |= {"Clock__c": 7.0, "Fallback_Queue__c": None}
+        parent |= {"Clock__c": 7.0, "Fallback_Queue__c": None, "Fallback_Group__c": None, "Business_Hours__c": None}
+        parent |= {"Manager__c": user_id(8), "Manager__r": {"IsActive": False}, "Reroute__c": None}
+        parent["Count_Manual__c"] = True
         return {
             "Id": member_id(number),
             "Group__c": GROUP_ID,
             "Group__r": parent,
             "User__c": user_id(number),
-            "User__r": {"Name": f"Rep {number}", "IsActive": number == 1},
+            "User__r": {"Name": f"Rep {number}", "IsActive": number == 1, "TimeZoneSidKey": "Asia/Tokyo"},
             "Weight__c": 2.0,
             "Sort_Order__c": None,
             "Active__c": True,
             "Next_Turn__c": None,
             "Last_Turn__c": 5.0,
             "Leads_Received__c": None,
+            "Business_Hours__c": "01m000000000001AAA",
+            "Daily_Cap__c": 5.0,
+            "Open_Lead_Cap__c": None,
+            "Cap_Day__c": "2026-11-29",
+            "Cap_Count__c": 3.0,
+            "Accepts__c": None,
         }
 
     found = records.groups([row(1, 41.0), row(2, 42.0)])
     group = found[GROUP_ID]
-    assert group == Group(GROUP_ID, "emea", "EMEA", Mode.LIVE, 3, 41, 7, None, group.members)
+    manager = {"manager_id": user_id(8), "manager_active": False, "counts_manual": True}
+    assert group == Group(GROUP_ID, "emea", "EMEA", Mode.LIVE, 3, 41, 7, None, group.members, **manager)
+    first = group.members[0]
+    assert (first.zone, first.hours_id, first.accepts) == ("Asia/Tokyo", "01m000000000001AAA", "")
+    assert (first.daily_cap, first.open_cap, first.day, first.day_count) == (5, None, "2026-11-29", 3)
     assert [(each.user_active, each.next_turn, each.last_turn, each.weight) for each in group.members] == [
         (True, None, 5, 2),
         (False, None, 5, 2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from lead_router.core.model import Batch, Configuration, Lead, Snapshot, Status
@@ -89,17 +90,30 @@ class Mark:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """Someone or something else changed the owner that the router had given: as which user, and when."""
+
+    lead_id: str
+    user_id: str
+    at: datetime
+
+
 class Org(Protocol):
-    """A Salesforce org as the loops see it. Every verb may raise Transient; each but `unassigned` is one API call."""
+    """A Salesforce org as the loops see it. Every verb may raise Transient.
+
+    A commit is one API call, and so is each other verb but these: `configuration` is two; `snapshot` is one more where
+    members have caps on open leads, rules ask for matching records, or leads are not there; `unassigned` is one a page.
+    """
 
     def configuration(self) -> Configuration:
-        """Load rules, groups, queues, users; raises Misconfigured naming the record at fault and the remedy."""
+        """Load rules, groups, hours, people; raises Misconfigured naming the record at fault and the remedy."""
         ...
 
     def snapshot(
         self, configuration: Configuration, lead_ids: Sequence[str], submission_keys: Sequence[str]
     ) -> Snapshot:
-        """Read groups, members, leads and ledger, in this order, for at most 200 leads."""
+        """Read groups, members, leads, ledger, then what caps and rules ask for, for at most 200 leads."""
         ...
 
     def commit(self, batch: Batch) -> Receipt:
@@ -112,6 +126,10 @@ class Org(Protocol):
 
     def mark(self, marks: Sequence[Mark]) -> None:
         """Show status and text on at most 200 leads; a lead that refuses is left as it is."""
+        ...
+
+    def show_overridden(self, facts: Sequence[Overridden]) -> None:
+        """Show on at most 200 leads that their owner was changed by others; a lead that refuses is left as it is."""
         ...
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:

@@ -7,10 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lead_router.core.model import Configuration, Group, Member, Rule, Target, ToGroup, ToOwner
-from lead_router.core.rules import rulebook
-from lead_router.errors import Misconfigured
-from lead_router.salesforce.names import Relations, RuleFields, Standard
+from lead_router.core.eligible import accepted
+from lead_router.core.model import (
+    Configuration,
+    Group,
+    MatchBy,
+    MatchOn,
+    Member,
+    Rule,
+    Target,
+    ToGroup,
+    ToMatched,
+    ToOwner,
+)
+from lead_router.core.rules import FieldTypes, rulebook
+from lead_router.core.soql import compile_where
+from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.salesforce.names import Relations, RuleFields, RuleWords, Standard
+from lead_router.salesforce.opening import absences, attached
 from lead_router.salesforce.queries import BASE_LEAD_FIELDS
 from lead_router.salesforce.records import Row, whole
 
@@ -30,6 +44,8 @@ class Intake:
     form_field: str = ""
     submission_window_s: int = 600
     follow_wait_s: int = 600
+    open_leads: str = "(NOT Status LIKE 'Closed%')"
+    """Which of a user's leads count towards a cap on open leads: a WHERE clause; converted ones never do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,9 @@ class Found:
     users: Sequence[Row]
     integration_user_id: str
     field_types: Mapping[str, str]
+    hours: Sequence[Row] = ()
+    holidays: Sequence[Row] = ()
+    absences: Sequence[Row] = ()
 
 
 def configured(intake: Intake, found: Found) -> Configuration:
@@ -51,7 +70,8 @@ def configured(intake: Intake, found: Found) -> Configuration:
     owners = frozenset((*_intake_queues(intake, queues), *_intake_users(intake, found.users)))
     if not owners and not intake.statuses:
         raise Misconfigured("nothing is unassigned: set LEAD_ROUTER_INTAKE_QUEUES to the queue that new leads come to")
-    warnings = [*_check_groups(found, queues, owners)]
+    hours, warnings = attached(found.hours, found.holidays, _hours_used(found))
+    warnings += _check_groups(found, queues, owners)
     rules = tuple(_rule(row, queues, owners, warnings) for row in found.rules)
     plain = Configuration(
         rules=rules,
@@ -66,9 +86,14 @@ def configured(intake: Intake, found: Found) -> Configuration:
         lead_fields=BASE_LEAD_FIELDS,
         intake_statuses=frozenset(intake.statuses),
         field_types=found.field_types,
+        hours=hours,
+        absences=absences(found.absences),
+        fallbacks={group.id: group.fallback_group for group in found.groups if group.fallback_group},
     )
     book = rulebook(plain)
-    used = frozenset().union(book.unassigned.fields, *(one.criteria.fields for one in book.rules))
+    _check_open_leads(intake, found.field_types)
+    by_members = _accepted(found, book.types, warnings)
+    used = frozenset().union(book.unassigned.fields, by_members, *(one.criteria.fields for one in book.rules))
     form = {plain.form_field} if plain.form_field else set()
     return replace(plain, lead_fields=BASE_LEAD_FIELDS | used | form, warnings=(*warnings, *book.warnings))
 
@@ -88,6 +113,31 @@ _PARENTS: Mapping[str, Mapping[str, str]] = {
     "RecordType": {"DeveloperName": "string", "Name": "string"},
     "CreatedBy": {"Username": "string", "Name": "string"},
 }
+
+
+def _hours_used(found: Found) -> frozenset[str]:
+    by_members = (member.hours_id for several in found.members.values() for member in several)
+    return frozenset(used for used in (*by_members, *(group.hours_id for group in found.groups)) if used)
+
+
+def _check_open_leads(intake: Intake, types: Mapping[str, str]) -> None:
+    try:
+        compile_where(intake.open_leads, types or None)
+    except BadCriteria as fault:
+        raise BadCriteria(f"the definition of open leads, character {fault.at + 1}: {fault}", at=fault.at) from None
+
+
+def _accepted(found: Found, types: FieldTypes, warnings: list[str]) -> frozenset[str]:
+    """The fields that members' criteria use. A clause that cannot be read keeps its member from leads, and is told."""
+    fields: set[str] = set()
+    for member in (member for several in found.members.values() for member in several if member.accepts.strip()):
+        criteria = accepted(member.accepts, types)
+        if isinstance(criteria, BadCriteria):
+            told = f"member {member.name or member.user_id} ({member.id}) gets no leads: criteria of accepted leads"
+            warnings.append(f"{told}, character {criteria.at + 1}: {criteria}")
+        else:
+            fields |= criteria.fields
+    return frozenset(fields)
 
 
 def _queues(rows: Iterable[Row]) -> dict[str, str]:
@@ -126,6 +176,8 @@ def _check_groups(found: Found, queues: Mapping[str, str], owners: frozenset[str
             raise Misconfigured(f"{name}: its key must be 1 to 40 letters, digits, hyphens or underscores")
         if group.fallback_queue is not None:
             _check_queue(f"{name}: its fallback queue", group.fallback_queue, queues, owners)
+        if group.manager_id in owners:
+            raise Misconfigured(f"{name}: its manager is an intake user: leads would go round for ever")
         members = found.members.get(group.id, ())
         for member in members:
             if not 0 <= member.weight <= WEIGHT_MAX:
@@ -160,11 +212,19 @@ def _rule(row: Row, queues: Mapping[str, str], owners: frozenset[str], warnings:
 
 
 def _target(name: str, row: Row, queues: Mapping[str, str], owners: frozenset[str], warnings: list[str]) -> Target:
-    group, user, queue = (
-        row[field] for field in (RuleFields.TARGET_GROUP, RuleFields.TARGET_USER, RuleFields.TARGET_QUEUE)
+    group, user, queue, match = (
+        row[field]
+        for field in (
+            RuleFields.TARGET_GROUP,
+            RuleFields.TARGET_USER,
+            RuleFields.TARGET_QUEUE,
+            RuleFields.TARGET_MATCH,
+        )
     )
-    if sum(1 for target in (group, user, queue) if target) != 1:
-        raise Misconfigured(f"{name}: it must have exactly one target: a group, a user or a queue")
+    if sum(1 for target in (group, user, queue, match) if target) != 1:
+        raise Misconfigured(f"{name}: it must have exactly one target: a group, a user, a queue or a match")
+    if match:
+        return _matched(row)
     if group:
         return ToGroup(str(group))
     if queue:
@@ -175,3 +235,12 @@ def _target(name: str, row: Row, queues: Mapping[str, str], owners: frozenset[st
     if not person.get(Standard.IS_ACTIVE):
         warnings.append(f"{name}: its target user is inactive and cannot own leads; choose another")
     return ToOwner(str(user), str(person.get(Standard.NAME) or user))
+
+
+def _matched(row: Row) -> ToMatched:
+    match = row[RuleFields.TARGET_MATCH]
+    return ToMatched(
+        on=tuple(MatchOn) if match == RuleWords.ANY else (MatchOn(match),),
+        by=MatchBy(row[RuleFields.MATCH_ON] or MatchBy.EMAIL),
+        falls_through=row[RuleFields.MATCH_OFF_DUTY] != RuleWords.WAIT,
+    )

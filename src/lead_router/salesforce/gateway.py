@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
+from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Batch, Configuration, Group, Lead, Snapshot
-from lead_router.errors import BadCriteria, ContractMismatch
-from lead_router.ports import Mark, Receipt
-from lead_router.salesforce import queries, records
-from lead_router.salesforce.codes import surprise, troubles
+from lead_router.core.model import Batch, Configuration, Group, Lead, Match, Mode, Snapshot
+from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.ports import Mark, Overridden, Receipt
+from lead_router.salesforce import matching, queries, records
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
-from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects
+from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects, Permissions, Standard
+from lead_router.salesforce.people import People, people, reading, told, told_match
+from lead_router.salesforce.reading import read
 from lead_router.salesforce.records import Row
-from lead_router.salesforce.rest import Rest, Subanswer, Subrequest
+from lead_router.salesforce.rest import Rest, Subrequest
 from lead_router.salesforce.writes import COLLECTION, LEAD_HEADERS, WRITES_MAX, collection, compose, cut
 
-QUERIES_MAX = 5  # queries and collections in one composite request
+HOLIDAYS_SINCE = timedelta(days=2)  # what is over in every zone, and in the night that began on it
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the last configuration told of groups without members, and of people."""
+
+    empty: Mapping[str, Group] = field(default_factory=dict)
+    people: People = field(default_factory=People)
 
 
 class SalesforceOrg:
@@ -35,51 +44,51 @@ class SalesforceOrg:
         self._lock = threading.Lock()
         self._types: Mapping[str, str] = {}
         self._types_of = ""
-        self._empty: Mapping[str, Group] = {}
+        self._readable: frozenset[str] = frozenset()
+        self._known = Known()
 
     def configuration(self) -> Configuration:
-        """Rules, groups, members, queues and users in one call, and the fields of Lead when they are first needed.
+        """Rules, groups, hours, absences and people in two calls, and the fields of Lead when they are first needed.
 
         A rule may use a field that is newer than what is known of Lead: then Lead is described again, once.
         """
-        found = self._found()
-        with self._lock:
-            self._empty = {group.id: group for group in found.groups if group.id not in found.members}
+        found, known = self._found()
         try:
-            return configured(self._intake, found)
+            configuration = configured(self._intake, found)
         except BadCriteria:
-            return configured(self._intake, replace(found, field_types=self._describe()))
+            configuration = configured(self._intake, replace(found, field_types=self._describe()))
+        self._refuse_hidden(matching.objects(matching.kinds(configuration)))
+        with self._lock:
+            self._known = known
+        return configuration
 
     def snapshot(
         self, configuration: Configuration, lead_ids: Sequence[str], submission_keys: Sequence[str]
     ) -> Snapshot:
-        """Groups with their members, leads, then ledger; one call for at most 200 leads and 400 keys."""
+        """Groups with their members, leads, then ledger: one call for at most 200 leads and 400 keys.
+
+        A second call follows where a member has a cap on open leads, a rule asks for matching records, or a lead is
+        not there. A count read after its group is never older than the turn that a commit rests on.
+        """
         ids = list(dict.fromkeys(lead_ids))
         if len(ids) > WRITES_MAX:
             raise ValueError(f"a snapshot is of at most {WRITES_MAX} leads, not {len(ids)}")
         keys = sorted(set(submission_keys))
-        parts = [queries.part("members", queries.members())]
-        if ids:
-            parts += [
-                queries.part("leads", queries.leads(configuration.lead_fields, ids)),
-                queries.part("ledger", queries.ledger(LedgerFields.LEAD, ids)),
-            ]
-        for number, chunk in enumerate(queries.chunks(keys, queries.KEYS_MAX)):
-            parts += [
-                queries.part(f"even{number}", queries.ledger(LedgerFields.SUBMISSION_EVEN, chunk)),
-                queries.part(f"odd{number}", queries.ledger(LedgerFields.SUBMISSION_ODD, chunk)),
-            ]
+        with self._lock:
+            known = self._known
         taken_at = self._now()
-        rows = self._read(parts)
+        rows = read(self._rest, _parts(configuration, ids, keys))
         ledger = (records.ledger_row(row) for name, found in rows.items() if name not in _NO_LEDGER for row in found)
-        leads = (records.lead(row) for row in rows.get("leads", ()))
-        return Snapshot(
+        leads = {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
+        groups = {**known.empty, **records.groups(rows["members"])}
+        plain = Snapshot(
             taken_at=taken_at,
-            groups={**self._empty, **records.groups(rows["members"])},
-            leads={lead.id: lead for lead in leads},
+            groups={group_id: told(group, known.people) for group_id, group in groups.items()},
+            leads=leads,
             ledger=tuple({row.id: row for row in ledger}.values()),
             submission_keys_read=frozenset(keys),
         )
+        return self._completed(plain, matching.kinds(configuration), [one for one in ids if one not in leads], known)
 
     def commit(self, batch: Batch) -> Receipt:
         """Write the batch in one call, all or nothing (DESIGN section 4)."""
@@ -94,16 +103,25 @@ class SalesforceOrg:
 
     def mark(self, marks: Sequence[Mark]) -> None:
         """Show status and text on at most 200 leads, each by itself; a lead that refuses is left as it is."""
-        changes = [
+        self._show(
             {
                 "id": mark.lead_id,
                 LeadFields.STATUS: mark.status.value,
                 LeadFields.ERROR: cut(mark.text, Lengths.ERROR) or None,
             }
-            for mark in sorted(marks, key=lambda mark: mark.lead_id)
-        ]
-        if changes:
-            self._rest.send("PATCH", COLLECTION, collection(Objects.LEAD, changes, all_or_none=False), LEAD_HEADERS)
+            for mark in marks
+        )
+
+    def show_overridden(self, facts: Sequence[Overridden]) -> None:
+        """Show on at most 200 leads who changed the owner that the router had given, and when; never the owner."""
+        self._show(
+            {
+                "id": fact.lead_id,
+                LeadFields.OVERRIDDEN_BY: fact.user_id,
+                LeadFields.OVERRIDDEN_AT: queries.instant(fact.at),
+            }
+            for fact in facts
+        )
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All unassigned leads, oldest first, a page per call, each behind the last lead of the one before."""
@@ -117,28 +135,109 @@ class SalesforceOrg:
                 return
             after = (leads[-1].created_at, leads[-1].id)
 
-    def _found(self) -> Found:
+    def _show(self, changes: Iterable[Mapping[str, str | None]]) -> None:
+        ordered = sorted(changes, key=lambda change: str(change["id"]))
+        if ordered:
+            self._rest.send("PATCH", COLLECTION, collection(Objects.LEAD, ordered, all_or_none=False), LEAD_HEADERS)
+
+    def _found(self) -> tuple[Found, Known]:
         token = self._rest.token()
+        rows = read(
+            self._rest,
+            [
+                queries.part("rules", queries.rules()),
+                queries.part("groups", queries.groups()),
+                queries.part("members", queries.members()),
+                queries.part("queues", queries.queues()),
+                queries.part("hours", queries.business_hours()),
+            ],
+        )
+        groups = tuple(records.group(str(row["Id"]), row) for row in rows["groups"])
+        members = {group_id: group.members for group_id, group in records.groups(rows["members"]).items()}
+        users = sorted({member.user_id for several in members.values() for member in several})
+        more, known = self._of_people(users)
+        with self._lock:
+            types = self._types if self._types_of == token.org_id else {}
+        found = Found(
+            rules=rows["rules"],
+            groups=groups,
+            members=members,
+            queues=rows["queues"],
+            users=more.get("users", ()),
+            integration_user_id=token.user_id,
+            field_types=types or self._describe(),
+            hours=rows["hours"],
+            holidays=more["holidays"],
+            absences=more["absences"],
+        )
+        return found, Known({group.id: group for group in groups if group.id not in members}, known)
+
+    def _of_people(self, users: Sequence[str]) -> tuple[Mapping[str, Sequence[Row]], People]:
+        now = self._now()
         parts = [
-            queries.part("rules", queries.rules()),
-            queries.part("groups", queries.groups()),
-            queries.part("members", queries.members()),
-            queries.part("queues", queries.queues()),
+            queries.part("holidays", queries.holidays(now - HOLIDAYS_SINCE)),
+            queries.part("absences", queries.absences(now)),
+            queries.part("frozen", queries.frozen()),
         ]
         if self._intake.usernames:
             parts.append(queries.part("users", queries.users(self._intake.usernames)))
-        rows = self._read(parts)
-        with self._lock:
-            types = self._types if self._types_of == token.org_id else {}
-        return Found(
-            rules=rows["rules"],
-            groups=tuple(records.group(str(row["Id"]), row) for row in rows["groups"]),
-            members={group_id: group.members for group_id, group in records.groups(rows["members"]).items()},
-            queues=rows["queues"],
-            users=rows.get("users", ()),
-            integration_user_id=token.user_id,
-            field_types=types or self._describe(),
+        asking = _readers(users)
+        rows = read(self._rest, [*parts, *asking], {"frozen", *(part.reference for part in asking)})
+        return rows, people(rows.get("frozen"), users, _together(rows, asking))
+
+    def _completed(
+        self, plain: Snapshot, wanted: frozenset[matching.Kind], missing: Sequence[str], known: Known
+    ) -> Snapshot:
+        """The snapshot with what only some leads, members and rules ask for."""
+        groups = (group for group in plain.groups.values() if group.mode is not Mode.OFF)
+        capped = sorted({one.user_id for group in groups for one in group.members if one.open_cap is not None})
+        parts = [
+            queries.part(f"open{number}", queries.open_leads(few, self._intake.open_leads))
+            for number, few in enumerate(queries.chunks(capped, queries.USERS_MAX))
+        ]
+        if missing:
+            parts.append(queries.part("gone", queries.gone(missing), deleted=True))
+        asked = {f"match{number}": one for number, one in enumerate(matching.asked_for(wanted, plain.leads.values()))}
+        parts += [queries.part(name, one.soql()) for name, one in asked.items()]
+        if not parts:
+            return plain
+        rows = read(self._rest, parts)
+        counts = (row for name, found in rows.items() if name.startswith("open") for row in found)
+        found = [pair for name, one in asked.items() for pair in self._to_the_end(one, rows[name])]
+        return replace(
+            plain,
+            open_leads={str(row[Standard.OWNER]): int(row[queries.COUNTED]) for row in counts},
+            gone={to18(row["Id"]): row[Standard.MERGED_INTO] for row in rows.get("gone", ())},
+            matches=self._told(matching.matches(wanted, plain.leads.values(), found), known.people),
         )
+
+    def _to_the_end(self, asked: matching.Asked, rows: Sequence[Row]) -> Iterator[tuple[matching.Asked, Row]]:
+        """The rows; where they were too many, those of each value, so that no busy domain hides another."""
+        if len(rows) < matching.ROWS_MAX or len(asked.values) == 1:
+            yield from ((asked, row) for row in rows)
+            return
+        for half in asked.halves():
+            yield from self._to_the_end(half, self._rest.query(half.soql()))
+
+    def _told(self, matches: Mapping[str, Sequence[Match]], known: People) -> dict[str, tuple[Match, ...]]:
+        owners = {match.owner_id for several in matches.values() for match in several if match.user_active}
+        strangers = sorted(owners - known.readers.keys())
+        if strangers:
+            asking = _readers(strangers)
+            rows = read(self._rest, asking, {part.reference for part in asking})
+            known = replace(known, readers={**known.readers, **reading(strangers, _together(rows, asking))})
+        return {lead_id: tuple(told_match(one, known) for one in several) for lead_id, several in matches.items()}
+
+    def _refuse_hidden(self, objects: frozenset[str]) -> None:
+        """Raises Misconfigured where rules ask for matches in objects that this user may not read."""
+        new = sorted(objects - self._readable - {Objects.LEAD})
+        parts = [queries.part(name, queries.select((Standard.ID,), name, "LIMIT 1")) for name in new]
+        rows = read(self._rest, parts, new)
+        for name in new:
+            if name not in rows:
+                told = f"rules ask for the owner of a matching {name}, which this user may not read"
+                raise Misconfigured(f"{told}: assign it the permission set {Permissions.MATCHING_SET}")
+        self._readable |= objects
 
     def _describe(self) -> Mapping[str, str]:
         types = field_types(self._rest.get(f"sobjects/{Objects.LEAD}/describe"))
@@ -146,22 +245,34 @@ class SalesforceOrg:
             self._types, self._types_of = types, self._rest.token().org_id
         return types
 
-    def _read(self, parts: Sequence[Subrequest]) -> dict[str, list[Row]]:
-        """The rows of each query, in order; as many calls as the number of queries asks for."""
-        rows: dict[str, list[Row]] = {}
-        for _, few in groupby(enumerate(parts), key=lambda item: item[0] // QUERIES_MAX):
-            for answer in self._rest.composite([part for _, part in few], write=False):
-                rows[answer.reference] = self._rows(answer)
-        return rows
 
-    def _rows(self, answer: Subanswer) -> list[Row]:
-        if answer.status != _OK:
-            found = troubles(answer.body)
-            if found:
-                raise surprise(found, write=False)
-            raise ContractMismatch(f"the query '{answer.reference}' was answered with status {answer.status}")
-        return list(self._rest.rest_of(answer.body))
+def _parts(configuration: Configuration, ids: Sequence[str], keys: Sequence[str]) -> list[Subrequest]:
+    parts = [queries.part("members", queries.members())]
+    if ids:
+        parts += [
+            queries.part("leads", queries.leads(configuration.lead_fields, ids)),
+            queries.part("ledger", queries.ledger(LedgerFields.LEAD, ids)),
+        ]
+    for number, chunk in enumerate(queries.chunks(keys, queries.KEYS_MAX)):
+        parts += [
+            queries.part(f"even{number}", queries.ledger(LedgerFields.SUBMISSION_EVEN, chunk)),
+            queries.part(f"odd{number}", queries.ledger(LedgerFields.SUBMISSION_ODD, chunk)),
+        ]
+    return parts
 
 
-_OK = 200
+def _readers(users: Sequence[str]) -> list[Subrequest]:
+    return [
+        queries.part(f"readers{number}", queries.readers(few))
+        for number, few in enumerate(queries.chunks(users, queries.USERS_MAX))
+    ]
+
+
+def _together(rows: Mapping[str, Sequence[Row]], parts: Sequence[Subrequest]) -> list[Row] | None:
+    """The rows of all the parts; None where one was not answered."""
+    if any(part.reference not in rows for part in parts):
+        return None
+    return [row for part in parts for row in rows[part.reference]]
+
+
 _NO_LEDGER = frozenset({"members", "leads"})

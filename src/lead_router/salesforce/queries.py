@@ -10,18 +10,24 @@ from urllib.parse import quote
 from lead_router.core.model import Configuration
 from lead_router.errors import Misconfigured
 from lead_router.salesforce.names import (
+    AbsenceFields,
     GroupFields,
+    HolidayFields,
     LeadFields,
     LedgerFields,
     MemberFields,
     Objects,
     Relations,
+    RightsFields,
     RuleFields,
     Standard,
+    Weekly,
 )
 from lead_router.salesforce.rest import DATA_PATH, Subrequest
 
 URL_MAX = 15_000  # characters of a subrequest's URL; Salesforce answers 414 or 431 above 16,384 with all headers
+USERS_MAX = 400  # users in one query: 21 characters each, quoted
+COUNTED = "counted"  # the name of a count
 KEYS_MAX = 400  # submission keys in one query: 35 characters each, quoted
 
 BASE_LEAD_FIELDS = frozenset(
@@ -38,6 +44,8 @@ BASE_LEAD_FIELDS = frozenset(
         LeadFields.ROUND,
         LeadFields.STATUS,
         LeadFields.ERROR,
+        LeadFields.OVERRIDDEN_BY,
+        LeadFields.OVERRIDDEN_AT,
     }
 )
 _LEDGER_FIELDS = (
@@ -50,6 +58,9 @@ _LEDGER_FIELDS = (
     LedgerFields.SUBMISSION_ODD,
     LedgerFields.ASSIGNED_TO,
     LedgerFields.OUTCOME,
+    LedgerFields.GROUP,
+    LedgerFields.ASSIGNED_FROM,
+    Standard.CREATED_AT,
     f"{Relations.LEDGER_LEAD}.{Standard.OWNER}",
 )
 _GROUP_FIELDS = (
@@ -60,6 +71,12 @@ _GROUP_FIELDS = (
     GroupFields.TURN,
     GroupFields.CLOCK,
     GroupFields.FALLBACK_QUEUE,
+    GroupFields.FALLBACK_GROUP,
+    GroupFields.BUSINESS_HOURS,
+    GroupFields.MANAGER,
+    f"{Relations.GROUP_MANAGER}.{Standard.IS_ACTIVE}",
+    GroupFields.REROUTE,
+    GroupFields.COUNT_MANUAL,
 )
 _MEMBER_FIELDS = (
     Standard.ID,
@@ -67,12 +84,19 @@ _MEMBER_FIELDS = (
     MemberFields.USER,
     f"{Relations.MEMBER_USER}.{Standard.NAME}",
     f"{Relations.MEMBER_USER}.{Standard.IS_ACTIVE}",
+    f"{Relations.MEMBER_USER}.{Standard.TIME_ZONE}",
     MemberFields.WEIGHT,
     MemberFields.SORT_ORDER,
     MemberFields.ACTIVE,
     MemberFields.NEXT_TURN,
     MemberFields.LAST_TURN,
     MemberFields.LEADS_RECEIVED,
+    MemberFields.BUSINESS_HOURS,
+    MemberFields.DAILY_CAP,
+    MemberFields.CAP_DAY,
+    MemberFields.CAP_COUNT,
+    MemberFields.OPEN_LEAD_CAP,
+    MemberFields.ACCEPTS,
 )
 _RULE_FIELDS = (
     Standard.ID,
@@ -84,6 +108,9 @@ _RULE_FIELDS = (
     f"{Relations.RULE_USER}.{Standard.NAME}",
     f"{Relations.RULE_USER}.{Standard.IS_ACTIVE}",
     RuleFields.TARGET_QUEUE,
+    RuleFields.TARGET_MATCH,
+    RuleFields.MATCH_ON,
+    RuleFields.MATCH_OFF_DUTY,
 )
 
 
@@ -135,6 +162,53 @@ def users(usernames: Collection[str]) -> str:
     return select((Standard.ID, "Username"), Objects.USER, f"WHERE {among('Username', sorted(usernames))}")
 
 
+def business_hours() -> str:
+    """Active hours with their week."""
+    fields = (Standard.ID, Standard.NAME, Standard.TIME_ZONE, *Weekly.START, *Weekly.END)
+    return select(fields, Objects.BUSINESS_HOURS, f"WHERE {Standard.IS_ACTIVE} = true ORDER BY {Standard.ID}")
+
+
+def holidays(since: datetime) -> str:
+    """Holidays that recur, or fall on the day of `since` or later."""
+    fields = (Standard.ID, Standard.NAME, *(name for key, name in vars(HolidayFields).items() if key.isupper()))
+    tail = f"WHERE {HolidayFields.RECURS} = true OR {HolidayFields.DAY} >= {since.date().isoformat()}"
+    return select(fields, Objects.HOLIDAY, f"{tail} ORDER BY {Standard.ID}")
+
+
+def absences(at: datetime) -> str:
+    """Absences that are not over."""
+    fields = (Standard.ID, AbsenceFields.USER, AbsenceFields.START, AbsenceFields.END)
+    return select(fields, Objects.ABSENCE, f"WHERE {AbsenceFields.END} > {instant(at)} ORDER BY {Standard.ID}")
+
+
+def frozen() -> str:
+    """Users that may not log in for now; only who may manage users sees them."""
+    return select((Standard.USER,), Objects.USER_LOGIN, f"WHERE {Standard.IS_FROZEN} = true")
+
+
+def readers(user_ids: Sequence[str]) -> str:
+    """Those of the users whose profile or permission sets let them read leads, once for each of these sets."""
+    reading = f"{RightsFields.SOBJECT} = {text(Objects.LEAD)} AND {RightsFields.READS} = true"
+    sets = select((RightsFields.PARENT,), Objects.OBJECT_RIGHTS, f"WHERE {reading}")
+    tail = f"WHERE {among(RightsFields.ASSIGNEE, user_ids)} AND {RightsFields.SET} IN ({sets})"
+    return select((RightsFields.ASSIGNEE,), Objects.SET_ASSIGNMENT, tail)
+
+
+def open_leads(user_ids: Sequence[str], clause: str) -> str:
+    """How many leads each user owns that are not converted and meet the clause; who owns none is not told of."""
+    parts = [f"{Standard.IS_CONVERTED} = false", among(Standard.OWNER, user_ids)]
+    if clause.strip():
+        parts.append(f"({clause})")
+    tail = f"WHERE {' AND '.join(parts)} GROUP BY {Standard.OWNER}"
+    return select((Standard.OWNER, f"COUNT({Standard.ID}) {COUNTED}"), Objects.LEAD, tail)
+
+
+def gone(lead_ids: Sequence[str]) -> str:
+    """Deleted leads, with those they were merged into; to be asked of the recycle bin."""
+    fields = (Standard.ID, Standard.MERGED_INTO)
+    return select(fields, Objects.LEAD, f"WHERE {among(Standard.ID, lead_ids)} AND {Standard.IS_DELETED} = true")
+
+
 def leads(fields: frozenset[str], lead_ids: Sequence[str]) -> str:
     """Leads by id; deleted ones do not come."""
     columns = (Standard.ID, *sorted(fields - {Standard.ID}))
@@ -174,14 +248,26 @@ def _by_status(statuses: Sequence[str]) -> str:
     return f"({among(Standard.STATUS, statuses)} AND {new})"
 
 
-def part(reference: str, soql: str) -> Subrequest:
-    """A query as part of a composite request; raises Misconfigured where its URL is longer than URL_MAX."""
-    path = "query?q=" + quote(soql, safe="'(),*=:")
+def part(reference: str, soql: str, *, deleted: bool = False) -> Subrequest:
+    """A query as part of a composite request; raises Misconfigured where its URL is longer than URL_MAX.
+
+    With `deleted` it also finds what is in the recycle bin.
+    """
+    path = _path(soql, deleted=deleted)
     if len(DATA_PATH) + len(path) > URL_MAX:
         raise Misconfigured(
             f"the query '{reference}' has {len(path)} characters, {URL_MAX} are possible: let rules use fewer fields"
         )
     return Subrequest("GET", reference, path)
+
+
+def fits(soql: str) -> bool:
+    """Whether the query can be part of a composite request."""
+    return len(DATA_PATH) + len(_path(soql)) <= URL_MAX
+
+
+def _path(soql: str, *, deleted: bool = False) -> str:
+    return ("queryAll?q=" if deleted else "query?q=") + quote(soql, safe="'(),*=:")
 
 
 def chunks(values: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:

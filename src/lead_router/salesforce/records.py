@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from lead_router.core.ids import to18
-from lead_router.core.model import Group, Lead, LedgerRow, Member, Mode, Status
+from lead_router.core.model import Group, Lead, LedgerRow, Member, Mode, Reroute, Status
 from lead_router.errors import ContractMismatch
 from lead_router.salesforce.names import GroupFields, LeadFields, LedgerFields, MemberFields, Relations, Standard
 
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 _ATTRIBUTES = "attributes"
 
 
-def _shaped(read: Callable[P, T]) -> Callable[P, T]:
+def shaped(read: Callable[P, T]) -> Callable[P, T]:
     """The reader, with what it trips over told as a ContractMismatch that repeats no value."""
 
     @wraps(read)
@@ -44,11 +44,12 @@ def whole(value: float | None, default: int = 0) -> int:
     return default if value is None else int(value)
 
 
-def _perhaps(value: float | None) -> int | None:
+def maybe_whole(value: float | None) -> int | None:
+    """A whole number, or None for a blank."""
     return None if value is None else int(value)
 
 
-@_shaped
+@shaped
 def lead(row: Row) -> Lead:
     """A Lead."""
     return Lead(
@@ -64,7 +65,7 @@ def lead(row: Row) -> Lead:
     )
 
 
-@_shaped
+@shaped
 def ledger_row(row: Row) -> LedgerRow:
     """A row of the ledger, with its lead's present owner."""
     parent = row[Relations.LEDGER_LEAD]
@@ -79,12 +80,15 @@ def ledger_row(row: Row) -> LedgerRow:
         assigned_to=row[LedgerFields.ASSIGNED_TO] or "",
         outcome=row[LedgerFields.OUTCOME] or "",
         lead_owner_id=parent[Standard.OWNER] if parent else None,
+        group_id=row[LedgerFields.GROUP],
+        assigned_from=row[LedgerFields.ASSIGNED_FROM],
+        created_at=moment(row[Standard.CREATED_AT]),
     )
 
 
-@_shaped
+@shaped
 def member(row: Row) -> Member:
-    """A member, with whether its user is active."""
+    """A member, with what its row tells of its user; whether that user is frozen, or reads leads, other rows tell."""
     user = row[Relations.MEMBER_USER] or {}
     return Member(
         id=row[Standard.ID],
@@ -94,13 +98,20 @@ def member(row: Row) -> Member:
         sort_order=whole(row[MemberFields.SORT_ORDER]),
         active=bool(row[MemberFields.ACTIVE]),
         user_active=bool(user.get(Standard.IS_ACTIVE)),
-        next_turn=_perhaps(row[MemberFields.NEXT_TURN]),
-        last_turn=_perhaps(row[MemberFields.LAST_TURN]),
+        next_turn=maybe_whole(row[MemberFields.NEXT_TURN]),
+        last_turn=maybe_whole(row[MemberFields.LAST_TURN]),
         leads_received=whole(row[MemberFields.LEADS_RECEIVED]),
+        hours_id=row[MemberFields.BUSINESS_HOURS],
+        daily_cap=maybe_whole(row[MemberFields.DAILY_CAP]),
+        open_cap=maybe_whole(row[MemberFields.OPEN_LEAD_CAP]),
+        accepts=row[MemberFields.ACCEPTS] or "",
+        zone=user.get(Standard.TIME_ZONE) or "UTC",
+        day=row[MemberFields.CAP_DAY],
+        day_count=whole(row[MemberFields.CAP_COUNT]),
     )
 
 
-@_shaped
+@shaped
 def group(group_id: str, row: Row, members: tuple[Member, ...] = ()) -> Group:
     """A group, from its own row or from the parent fields of a member's."""
     return Group(
@@ -113,10 +124,16 @@ def group(group_id: str, row: Row, members: tuple[Member, ...] = ()) -> Group:
         clock=whole(row[GroupFields.CLOCK]),
         fallback_queue=row[GroupFields.FALLBACK_QUEUE] or None,
         members=members,
+        hours_id=row[GroupFields.BUSINESS_HOURS],
+        fallback_group=row[GroupFields.FALLBACK_GROUP],
+        manager_id=row[GroupFields.MANAGER],
+        manager_active=bool((row[Relations.GROUP_MANAGER] or {Standard.IS_ACTIVE: True})[Standard.IS_ACTIVE]),
+        reroute=Reroute(row[GroupFields.REROUTE] or Reroute.KEEP),
+        counts_manual=bool(row[GroupFields.COUNT_MANUAL]),
     )
 
 
-@_shaped
+@shaped
 def groups(rows: Iterable[Row]) -> dict[str, Group]:
     """The groups of members' rows, by id.
 

@@ -1,6 +1,6 @@
 """A batch as one composite request (DESIGN section 4). Pure; the order of parts and records is the promise.
 
-No field is ever null, but for the error text that a lead bears from an earlier attempt.
+No field is ever null, but for what a lead bears of an earlier attempt or owner: the error text, who overrode it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ WRITES_MAX = 200  # records of one collection
 COLLECTION = "composite/sobjects"
 LEAD_HEADERS: Mapping[str, str] = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-Options": f"client={CLIENT}"}
 """Subrequests inherit no header but three, and without the first an assignment rule would overwrite the owner."""
+
+OF_THE_PAST = (LeadFields.ERROR, LeadFields.OVERRIDDEN_BY, LeadFields.OVERRIDDEN_AT)
 
 _CUT = "…"
 
@@ -124,6 +126,8 @@ def _member(member: Member) -> dict[str, Any]:
         MemberFields.NEXT_TURN: member.next_turn,
         MemberFields.LAST_TURN: member.last_turn,
         MemberFields.LEADS_RECEIVED: member.leads_received,
+        MemberFields.CAP_DAY: member.day,
+        MemberFields.CAP_COUNT: None if member.day is None else member.day_count,
     }
     return {"id": member.id, **_present(state)}
 
@@ -185,8 +189,9 @@ def _lead(write: Write, at: datetime) -> dict[str, Any]:
         case Follow(first_lead_id=first):
             record[LeadFields.STATUS] = Status.DUPLICATE.value
             record[LeadFields.DUPLICATE_OF] = first
-    if write.lead.fields.get(LeadFields.ERROR):
-        record[LeadFields.ERROR] = None
+    for field in OF_THE_PAST:
+        if write.lead.fields.get(field):
+            record[field] = None
     return record
 
 
