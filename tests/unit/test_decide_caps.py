@@ -91,7 +91,7 @@ def behind(older, newer, members, settings=None, **changes):
 
 
 def test_a_newer_lead_waits_behind_an_older_one_that_waits():
-    """P68: a member is free again; the older lead's job has not asked yet, so the newer one stands back and names it."""
+    """P68: a member is free again; the older lead has not asked yet, so the newer one stands back and names it."""
     decision = behind(lead(1), lead(2), "A")
     assert isinstance(decision, Hold)
     assert (decision.retry_s, decision.group_id, decision.behind) == (WAIT_RETRY_S, "g1", lead_id(1))

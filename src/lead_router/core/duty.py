@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
+from typing import TypeAlias
 
-from lead_router.core.hours import is_open, next_open
+from lead_router.core.hours import next_open
 from lead_router.core.model import Absence, Configuration, Group, Hours, Member, Turn
 from lead_router.core.zones import is_zone, local_date, next_midnight, said
 
+_Judged: TypeAlias = "dict[tuple[str, str], tuple[Member, tuple[str | None, int], Off | None]]"
 _STEPS_MAX = 64  # reasons that follow one another before someone is on duty; more is "no clock tells"
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An instant, and what duty is judged by at it. `unfit` are users that Salesforce refused as owners."""
+    """An instant, and what duty is judged by at it. `unfit` are users that Salesforce refused as owners.
+
+    `open_leads` may go on while leads are given out; `judged` remembers what was found of members that stay the same.
+    """
 
     at: datetime
     hours: Mapping[str, Hours] = field(default_factory=dict)
     absences: Mapping[str, tuple[Absence, ...]] = field(default_factory=dict)
     open_leads: Mapping[str, int] = field(default_factory=dict)
     unfit: frozenset[str] = frozenset()
+    judged: _Judged = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +58,16 @@ def off_duty(member: Member, group: Group, moment: Moment | None = None) -> Off 
 
     Without a moment only the rows are judged: whether an admin has switched the member on.
     """
-    off = _by_rows(member)
-    if off is not None or moment is None:
-        return off
-    if member.user_id in moment.unfit:
-        return Off("user refused as an owner by Salesforce", lasting=True)
-    return _absent(member, moment) or _outside(member, group, moment) or _capped(member, moment)
+    if moment is None:
+        return _by_rows(member)
+    place = (group.id, member.id)
+    held = moment.open_leads.get(member.user_id, 0)
+    known = moment.judged.get(place)
+    if known is not None and known[0] is member and known[1] == (group.hours_id, held):
+        return known[2]
+    off = _by_moment(member, group, moment)
+    moment.judged[place] = (member, (group.hours_id, held), off)
+    return off
 
 
 def on_duty(group: Group, moment: Moment | None = None) -> frozenset[str]:
@@ -75,7 +86,7 @@ def available_at(member: Member, group: Group, moment: Moment) -> datetime | Non
             return moment.at
         if off.until is None:
             return None
-        moment = replace(moment, at=off.until)
+        moment = replace(moment, at=off.until, judged={})
     return None
 
 
@@ -94,21 +105,37 @@ def hours_closed(hours_id: str, moment: Moment, zone: str) -> Off | None:
     hours = moment.hours.get(hours_id)
     if hours is None:
         return Off("business hours are not known, or not active")
-    if is_open(hours, moment.at):
-        return None
-    opens = next_open(hours, moment.at)
-    if opens is None:
-        return Off(f"outside hours '{hours.name}', which never open", lasting=True)
-    return Off(f"outside hours until {said(zone, opens, moment.at)}", opens)
+    return _closed(hours, moment.at, zone)
 
 
 def absence_of(user_id: str, moment: Moment, zone: str) -> Off | None:
     """Why absences keep the user from taking leads; ones that touch or overlap count as one."""
-    absences = moment.absences.get(user_id, ())
+    absences = moment.absences.get(user_id)
+    if not absences:
+        return None
     end = moment.at
     while later := [one.end for one in absences if one.start <= end < one.end]:
         end = max(later)
     return None if end == moment.at else Off(f"absent until {said(zone, end, moment.at)}", end)
+
+
+@lru_cache(maxsize=4096)  # members share hours, and leads of a batch the instant
+def _closed(hours: Hours, at: datetime, zone: str) -> Off | None:
+    opens = next_open(hours, at)
+    if opens == at:
+        return None
+    if opens is None:
+        return Off(f"outside hours '{hours.name}', which never open", lasting=True)
+    return Off(f"outside hours until {said(zone, opens, at)}", opens)
+
+
+def _by_moment(member: Member, group: Group, moment: Moment) -> Off | None:
+    off = _by_rows(member)
+    if off is not None:
+        return off
+    if member.user_id in moment.unfit:
+        return Off("user refused as an owner by Salesforce", lasting=True)
+    return _absent(member, moment) or _outside(member, group, moment) or _capped(member, moment)
 
 
 def _by_rows(member: Member) -> Off | None:

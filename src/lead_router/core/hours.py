@@ -35,7 +35,6 @@ def windows(start: int | None, end: int | None) -> tuple[Window, ...]:
     return ((start, end if end > start else end + DAY_MIN),)
 
 
-@lru_cache(maxsize=4096)
 def is_open(hours: Hours, at: datetime) -> bool:
     """Whether the hours are open at that instant."""
     today = local_date(hours.zone, at)

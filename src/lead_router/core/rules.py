@@ -43,6 +43,7 @@ class Rulebook:
     lead_fields: frozenset[str]
 
 
+_latest: list[tuple[Configuration, Rulebook]] = []  # a configuration is replaced whole, and used for many leads
 _Parts: TypeAlias = tuple[tuple[Rule, ...], str, frozenset[str], frozenset[tuple[str, str]]]
 
 
@@ -52,6 +53,15 @@ def rulebook(configuration: Configuration) -> Rulebook:
     Raises BadCriteria naming the rule whose clause cannot be read, and Misconfigured for a precedence used twice, a
     rule that targets a group which does not exist, fallback groups in a loop, and hours that make no sense.
     """
+    for known, book in _latest:
+        if known is configuration:
+            return book
+    book = _rulebook(configuration)
+    _latest[:] = [(configuration, book)]
+    return book
+
+
+def _rulebook(configuration: Configuration) -> Rulebook:
     fallback.check(configuration.fallbacks, configuration.group_keys)
     _check_hours(tuple(configuration.hours.values()))
     parts: _Parts = (

@@ -22,6 +22,7 @@ def zone_of(name: str) -> ZoneInfo:
         ) from None
 
 
+@lru_cache(maxsize=1024)
 def is_zone(name: str) -> bool:
     """Whether the name is one of a zone."""
     try:
@@ -46,6 +47,7 @@ def instant(zone: str, day: date, minute: int = 0) -> datetime:
     return _change(zone_of(zone), there.replace(fold=1).astimezone(UTC), found)
 
 
+@lru_cache(maxsize=4096)
 def local_date(zone: str, at: datetime) -> date:
     """The date in the zone at that instant."""
     return at.astimezone(zone_of(zone)).date()
