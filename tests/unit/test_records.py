@@ -90,6 +90,17 @@ def test_the_bodies_hold_these_keys_and_no_null() -> None:
     ]
 
 
+def test_a_counted_turn_moves_the_cap_with_the_member() -> None:
+    """In the record of the same part, so that turn and count cannot part; an uncounted member shows no day."""
+    given = batch([9])
+    assert given.after is not None
+    members = tuple(replace(member, day="2026-11-29", day_count=3) for member in given.after.members[1:2])
+    counted = replace(given, after=replace(given.after, members=members))
+    (part,) = [part for part in compose(counted, AT, lock_touch=True).parts if part.reference == "members"]
+    (record,) = (part.body or {})["records"]
+    assert (record["Cap_Day__c"], record["Cap_Count__c"], record["Last_Turn__c"]) == ("2026-11-29", 3, 42)
+
+
 def test_without_a_turn_neither_group_nor_members_are_written() -> None:
     ledger, leads = compose(following(2, 1), AT, lock_touch=False).parts
     assert (ledger.reference, leads.reference) == ("ledger", "leads")
