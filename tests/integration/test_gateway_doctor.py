@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lead_router.errors import ContractMismatch
@@ -91,6 +93,29 @@ def test_an_inactive_rep_and_a_mode_are_warnings(org) -> None:
     org.update(org.refs["emea"], Mode__c="Observe")
     (warned,) = [finding for finding in findings(org) if finding.name == "group emea"]
     assert (warned.warning, "Observe" in warned.detail) == (True, True)
+
+
+def test_frozen_users_that_cannot_be_seen_are_a_warning(org) -> None:
+    """The right to manage users is large: it is told of, and not asked for by the permission set."""
+
+    def seen() -> Finding:
+        (finding,) = [finding for finding in findings(org) if finding.name == "frozen users"]
+        return finding
+
+    assert (seen().ok, seen().warning, "Manage Users" in seen().remedy) == (False, True, True)
+    org.grant("ManageUsers")
+    assert seen().ok
+
+
+def test_a_start_is_refused_where_a_cap_cannot_be_counted(org) -> None:
+    """A count that is not written would be a cap that nobody keeps."""
+    sets = org.org.schema.permission_sets
+    shipped = sets["Lead_Router_Integration"]
+    path = "round_robin_member__c.cap_count__c"
+    sets["Lead_Router_Integration"] = replace(shipped, fields={**shipped.fields, path: False})
+    org.world.views.clear()
+    with pytest.raises(ContractMismatch, match=r"Round_Robin_Member__c: .*Cap_Count__c"):
+        refuse_lacking(org.rest)
 
 
 def test_a_bad_rule_is_one_finding_among_the_others(org) -> None:

@@ -10,6 +10,7 @@ from lead_router.core.duty import on_duty
 from lead_router.core.model import Configuration, Group, Mode, ToGroup
 from lead_router.errors import ContractMismatch, LeadRouterError
 from lead_router.ports import Finding, Org
+from lead_router.salesforce import queries
 from lead_router.salesforce.auth import SKEW_MAX_S, TokenHolder
 from lead_router.salesforce.names import (
     API_VERSION,
@@ -23,6 +24,7 @@ from lead_router.salesforce.names import (
     RuleFields,
     Standard,
 )
+from lead_router.salesforce.reading import read
 from lead_router.salesforce.rest import Rest
 
 CALLS_LEFT_MIN = 0.1  # share of the daily allowance
@@ -60,7 +62,15 @@ NEEDS = (
     Need(
         Objects.MEMBER,
         _all(MemberFields),
-        changes=frozenset({MemberFields.NEXT_TURN, MemberFields.LAST_TURN, MemberFields.LEADS_RECEIVED}),
+        changes=frozenset(
+            {
+                MemberFields.NEXT_TURN,
+                MemberFields.LAST_TURN,
+                MemberFields.LEADS_RECEIVED,
+                MemberFields.CAP_DAY,
+                MemberFields.CAP_COUNT,
+            }
+        ),
     ),
     Need(Objects.RULE, _all(RuleFields)),
     Need(Objects.ABSENCE, _all(AbsenceFields) - {AbsenceFields.REASON}),  # why someone is away is theirs
@@ -80,6 +90,7 @@ def diagnose(rest: Rest, tokens: TokenHolder, org: Org) -> list[Finding]:
     for need in NEEDS:
         found += _guarded(need.sobject, lambda need=need: _object(rest, need))  # type: ignore[misc]
     found += _guarded("change events", lambda: [_change_events(rest)])
+    found += _guarded("frozen users", lambda: [_frozen(rest)])
     return found + _guarded("configuration", lambda: _routing(org))
 
 
@@ -177,6 +188,15 @@ def _change_events(rest: Rest) -> Finding:
         told = f"{Objects.LEAD_CHANGE} is not described: Lead may not be selected, or this user may not see it"
         return Finding("change events", ok=False, detail=told, remedy=_SELECT, warning=True)
     return Finding("change events", ok=True, detail=f"{Objects.LEAD_CHANGE} is described")
+
+
+def _frozen(rest: Rest) -> Finding:
+    """A frozen user can own leads, so that nothing but this right keeps leads from one."""
+    if read(rest, [queries.part("frozen", queries.frozen())], {"frozen"}):
+        return Finding("frozen users", ok=True, detail="seen, and passed over")
+    told = "not to be seen: a frozen member is given leads until the member or the user is deactivated"
+    remedy = "give this user the right 'Manage Users' by a permission set, or deactivate members who are frozen"
+    return Finding("frozen users", ok=False, detail=told, remedy=remedy, warning=True)
 
 
 def _routing(org: Org) -> list[Finding]:
