@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+FUZZ_S ?= 300
 
-.PHONY: demo test bench coverage format lint types imports check clean
+.PHONY: demo test bench fuzz coverage format lint types imports check clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -25,6 +26,11 @@ test: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
+	@mkdir -p .fuzz
+	@$(BIN)/python tests/fuzz/criteria.py -max_total_time=$(FUZZ_S) -timeout=10 -len_control=0 -max_len=512 -artifact_prefix=.fuzz/ $(ARGS) .fuzz
 
 coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)

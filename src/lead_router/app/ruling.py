@@ -117,19 +117,20 @@ def push_in(wired: Wired, folder: Path, *, yes: bool) -> Move:
     if bad:
         raise Misconfigured("; ".join(f"{one.name}: {one.detail}" for one in bad))
     org = read_rules(wired.rest)
+    found = differences(org.rules, read.rules)
     moved = drift(read.pulled.rules, org.rules)
-    if moved:
+    if moved and found:
         told = "\n".join(str(one) for one in moved)
         raise Misconfigured(
             f"the org's rules were changed since they were pulled; pull, merge, and push again:\n{told}"
         )
-    found = differences(org.rules, read.rules)
-    if not found or not yes:
+    if found and not yes:
         return Move(found, written=False)
-    write_rules(wired.rest, org, found)
-    after = read_rules(wired.rest)
-    (folder / ORG_FILE).write_text(org_text(_seen(wired, after)), encoding="utf-8")
-    return Move(found, written=True)
+    if found:
+        write_rules(wired.rest, org, found)
+    if found or moved:  # a push whose answer was lost has left the org as the files want it
+        (folder / ORG_FILE).write_text(org_text(_seen(wired, read_rules(wired.rest))), encoding="utf-8")
+    return Move(found, written=bool(found))
 
 
 def _refuse_edits(folder: Path, read: Folder, *, force: bool) -> None:

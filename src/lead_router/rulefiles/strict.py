@@ -74,7 +74,10 @@ for _tag, _pattern, _first in (
 
 def read(text: str, file: str) -> Part | None:
     """The document's value, None for an empty file; raises Misconfigured naming file and line."""
-    loader = _Loader(text)
+    try:
+        loader = _Loader(text)
+    except yaml.YAMLError as fault:
+        raise Misconfigured(f"{file}: this is not YAML: {str(fault).splitlines()[0]}") from None
     try:
         node = loader.get_single_node()
         return None if node is None else _part(node, file)

@@ -1,0 +1,251 @@
+"""A plan decides as the real run does, and writes nothing; an explanation tells the whole decision about a lead."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lead_router.app.explaining import explained_in
+from lead_router.app.planning import plan_in
+from lead_router.app.wiring import Wired
+from lead_router.core.keys import sweep_key
+from lead_router.core.model import Assign, Hold, Skip
+from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.ports import NewJob
+from support.rest_org import RestOrg, best
+from support.worker_rig import Rig
+
+LEADS = 450  # more than two pages
+OBJECTS = ("Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c", "Routing_Rule__c")
+
+
+@pytest.fixture
+def org():
+    return RestOrg(best())
+
+
+@pytest.fixture
+def rig(tmp_path):
+    rig = Rig(tmp_path)
+    yield rig
+    rig.close()
+
+
+def wired(org: RestOrg) -> Wired:
+    return Wired(org.holder, org.rest, org.client)
+
+
+def plan(org: RestOrg, *, csv=None, soql=None, at=None):
+    return plan_in(wired(org), csv=csv, soql=soql, at=at)
+
+
+def _csv(tmp_path, text):
+    path = tmp_path / "leads.csv"
+    path.write_text(text)
+    return path
+
+
+def _stored(org: RestOrg):
+    return {name: [dict(row) for row in org.rows(name)] for name in OBJECTS}
+
+
+def _second_group(org: RestOrg) -> None:
+    """A group of three by weight for Norway, above the catch-all, and a member who takes few."""
+    group = org.insert("Round_Robin_Group__c", Name="Nord", Key__c="nord", Mode__c="Live", Turn__c=7, Clock__c=3)
+    for order, (name, weight) in enumerate({"Cem": 3, "Dia": 2, "Eli": 1}.items(), start=1):
+        user = org.insert("User", Username=f"{name.lower()}@sim.example", LastName=name)
+        accepts = "AnnualRevenue > 500" if name == "Eli" else None
+        org.insert(
+            "Round_Robin_Member__c",
+            Group__c=group,
+            User__c=user,
+            Weight__c=weight,
+            Sort_Order__c=order,
+            Accepts__c=accepts,
+        )
+    org.insert(
+        "Routing_Rule__c", Name="Nord", Precedence__c=10, Criteria__c="Country = 'Norway'", Target_Group__c=group
+    )
+
+
+def test_a_plan_of_a_query_gives_the_owners_of_the_real_run(rig):
+    """450 leads in three pages, two groups, weights, criteria of members, and second leads of one submission."""
+    org = rig.rest_org
+    _second_group(org)
+    dice = random.Random(11)
+    made = []
+    for number in range(LEADS):
+        rig.clock.advance(1)
+        buyer = number - 1 if number and dice.random() < 0.1 else number
+        country = dice.choice(("Norway", "Spain"))
+        made.append(org.lead(f"b{buyer}@x.example", Country=country, AnnualRevenue=dice.randrange(1000)))
+    planned = plan_in(Wired(org.holder, org.rest, rig.client), csv=None, soql="Country IN ('Norway', 'Spain')", at=None)
+
+    rows = {lead_id: org.row(lead_id) for lead_id in made}
+    keys = {lead_id: sweep_key(org.org.org_id, lead_id, 1, rows[lead_id]) for lead_id in made}
+    payload = {lead_id: {"event_at": str(rows[lead_id]["CreatedDate"])} for lead_id in made}
+    rig.store.record([NewJob(keys[one], one, one, payload[one]) for one in made])
+    rig.drain(rig.worker(), steps=500)
+    real = {lead_id: org.row(lead_id)["OwnerId"] for lead_id in made}
+
+    assert [one.lead for one in planned.leads] == made
+    assert {one.lead: one.owner_id for one in planned.leads} == real
+    assert {one.decision for one in planned.leads} == {"assign", "follow"}
+    assert sum(share.leads for share in planned.shares) == LEADS
+
+
+def test_a_plan_writes_nothing(org, tmp_path):
+    """Leads, ledger, groups, members and rules are as before, from a file and from a query."""
+    for _ in range(3):
+        org.lead("a@x.example")
+    before = _stored(org)
+    plan(org, csv=_csv(tmp_path, "Email\na@x.example\nb@x.example\n"))
+    plan(org, soql="")
+
+    assert _stored(org) == before
+
+
+def test_a_plan_of_a_file_tells_each_line(org, tmp_path):
+    """Turns go on from the live rotation; a second lead of a submission follows the first, which its line names."""
+    path = _csv(tmp_path, "Email,LastName\na@x.example,A\nb@x.example,B\nA@x.example,A\n")
+    told = plan(org, csv=path)
+
+    assert [(one.line, one.decision, one.owner, one.group, one.turn, one.rule) for one in told.leads] == [
+        (2, "assign", "Ann", "emea", 1, "All"),
+        (3, "assign", "Bob", "emea", 2, "All"),
+        (4, "follow", "Ann", None, None, None),
+    ]
+    assert "it follows lead of line 2" in told.leads[2].reason
+    assert [(one.owner, one.group, one.leads) for one in told.shares] == [
+        ("Ann", None, 1), ("Ann", "emea", 1), ("Bob", "emea", 1),
+    ]  # fmt: skip
+    assert dict(told.counts) == {"assign": 2, "follow": 1}
+
+
+def test_a_plan_knows_submissions_that_were_given_out(rig, tmp_path):
+    """A lead of the file whose submission the ledger knows follows the first lead to its owner."""
+    (first,) = rig.leads(1, email="a@x.example")
+    rig.drain()
+    told = plan(rig.rest_org, csv=_csv(tmp_path, "Email\na@x.example\n"), at=rig.clock.now())
+
+    assert [(one.decision, one.owner_id) for one in told.leads] == [("follow", rig.lead(first)["OwnerId"])]
+
+
+def test_held_and_skipped_leads_have_their_reasons(org, tmp_path):
+    """A group that is off holds, an owned lead is skipped, an observing group says whom it would choose."""
+    ann, emea = org.refs["ann"], org.refs["emea"]
+    path = _csv(tmp_path, f"OwnerId\n{ann}\n{org.queue('Lead_Intake')[:15]}\n")
+
+    assert [(one.decision, one.reason) for one in plan(org, csv=path).leads] == [
+        ("skip", "already owned"),
+        ("assign", "Rule 'All' chose group 'emea'; turn 1 went to Ann."),
+    ]
+    org.update(emea, Mode__c="Off")
+    assert [(one.decision, one.group, one.reason) for one in plan(org, csv=path).leads][1] == (
+        "hold", "emea", "group 'emea' is off",
+    )  # fmt: skip
+    org.update(emea, Mode__c="Observe")
+    (observed,) = plan(org, csv=path).leads[1:]
+    assert (observed.decision, observed.owner, observed.group) == ("observe", "Ann", "emea")
+    assert "only observes; it would assign" in observed.reason
+
+
+def test_the_instant_decides_who_is_absent(org, tmp_path):
+    """`--at` judges absences and hours at that instant, whatever the time is now."""
+    start = datetime(2026, 12, 1, tzinfo=UTC)
+    span = {"Start__c": start.isoformat(), "End__c": (start + timedelta(days=2)).isoformat()}
+    org.insert("Member_Absence__c", User__c=org.refs["ann"], **span)
+    path = _csv(tmp_path, "Email\na@x.example\n")
+
+    def at(days):
+        return [one.owner for one in plan(org, csv=path, at=start + timedelta(days=days)).leads]
+
+    assert (at(-1), at(1), at(2)) == (["Ann"], ["Bob"], ["Ann"])
+
+
+@pytest.mark.parametrize(
+    ("soql", "told"),
+    [
+        ("Contry = 'NO'", "--soql, character 1: there is no field Contry; did you mean Country?"),
+        ("Country =", "--soql, character 10: the clause ends"),
+        ("SELECT Id FROM Lead WHERE Contry = 'NO'", "--soql: "),
+        ("SELECT Id FROM Lead LIMIT x", "--soql: "),
+    ],
+)
+def test_a_query_that_cannot_be_read_is_refused(org, soql, told):
+    """A clause is told with its place; a whole SELECT with Salesforce's own words."""
+    with pytest.raises((BadCriteria, Misconfigured)) as refused:
+        plan(org, soql=soql)
+    assert str(refused.value).startswith(told)
+
+
+def test_a_whole_select_keeps_its_order_and_limit(org):
+    """Only its columns are replaced."""
+    made = [org.lead(f"b{number}@x.example", Company=f"C{number}") for number in range(4)]
+    told = plan(org, soql="select Id, Name\nfrom lead WHERE Company LIKE 'C%' ORDER BY Company DESC LIMIT 2")
+
+    assert [one.lead for one in told.leads] == [made[3], made[2]]
+
+
+def test_an_unknown_column_is_refused_before_any_lead_is_read(org, tmp_path):
+    """F13: the org's own describe knows the right one."""
+    with pytest.raises(Misconfigured, match="no field AnualRevenue on Lead; did you mean 'AnnualRevenue'"):
+        plan(org, csv=_csv(tmp_path, "AnualRevenue\n1\n"))
+
+
+def test_an_empty_batch_is_a_plan_of_nothing(org, tmp_path):
+    """No leads, no shares."""
+    for told in (plan(org, csv=_csv(tmp_path, "Email\n")), plan(org, soql="Email = 'none@x.example'")):
+        assert (told.leads, told.shares, dict(told.counts)) == ((), (), {})
+
+
+def test_a_lead_is_explained_before_and_after_its_routing(rig):
+    """Item by item: rules met and not, every member with a reason, the decision; and the ledger's own words later."""
+    org = rig.rest_org
+    _second_group(org)
+    (lead_id,) = rig.leads(1, Country="Norway", AnnualRevenue=3)
+    wires = Wired(org.holder, org.rest, rig.client)
+    before = explained_in(wires, lead_id[:15], at=None)
+
+    assert [(one.rule.name, one.met, one.decided) for one in before.account.rules] == [
+        ("Nord", True, True), ("All", True, False),
+    ]  # fmt: skip
+    (group,) = before.account.groups
+    assert [(one.name, one.reason, one.picked) for one in group.members] == [
+        ("Cem", None, True), ("Dia", None, False), ("Eli", "does not accept this lead", False),
+    ]  # fmt: skip
+    assert isinstance(before.account.decision, Assign)
+    assert (before.history, before.owner_is_intake) == ((), True)
+
+    rig.drain(rig.worker())
+    after = explained_in(wires, lead_id, at=None)
+    (row,) = after.history
+    assert (row.number, row.outcome, row.owner_id, row.group) == (1, "Assigned", rig.lead(lead_id)["OwnerId"], "nord")
+    assert "Passed over: Eli: does not accept this lead." in row.explanation
+    assert isinstance(after.account.decision, Skip)
+    assert after.account.settled == "already owned"
+
+
+def test_a_held_lead_is_explained_with_the_instant_that_ends_it(org):
+    """When everybody is away, the hold says until when, and each member since when they can."""
+    start = org.clock.now() - timedelta(hours=1)
+    for name, hours in (("ann", 5), ("bob", 3)):
+        span = {"Start__c": start.isoformat(), "End__c": (start + timedelta(hours=hours)).isoformat()}
+        org.insert("Member_Absence__c", User__c=org.refs[name], **span)
+    told = explained_in(wired(org), org.lead("a@x.example"), at=None)
+
+    assert isinstance(told.account.decision, Hold)
+    assert told.account.decision.until == start + timedelta(hours=3)
+    (group,) = told.account.groups
+    assert {one.name: one.available_at for one in group.members} == {
+        "Ann": start + timedelta(hours=5), "Bob": start + timedelta(hours=3),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("lead_id", "told"), [("me", "no id of a lead"), ("00Q000000000001", "there is no lead 00Q0")])
+def test_a_lead_that_is_none_is_named(org, lead_id, told):
+    """A wrong id is told as one, an unknown lead by its id."""
+    with pytest.raises(Misconfigured, match=told):
+        explained_in(wired(org), lead_id, at=None)
