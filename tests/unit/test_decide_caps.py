@@ -54,6 +54,15 @@ def test_open_leads_are_counted_on_within_a_batch():
     assert isinstance(decisions[2], Follow)
 
 
+def test_a_lead_by_name_counts_for_a_member_who_was_judged_before_it():
+    """B takes the first turn while A is free; A then gets a lead by name, and is full for the third."""
+    settings = configuration(rule("vip", 1, "Country = 'VA'", ToOwner(user("A"), "A")), rule("all", 2))
+    members = [rep("A", open_cap=1, sort_order=1), rep("B")]
+    seen = snapshot([lead(1), lead(2, Country="VA"), lead(3)], [pool("emea", members)])
+    decisions = decide(settings, seen, [ask(1), ask(2), ask(3)])
+    assert [one.owner_id for one in decisions] == [user("B"), user("A"), user("B")]
+
+
 def test_an_open_lead_cap_is_the_users_in_all_groups():
     """Two groups, one user: what one gives counts in the other."""
     settings = configuration(rule("asia", 1, "Country = 'JP'", ToGroup("g2")), rule("all", 2))
@@ -150,9 +159,10 @@ def test_an_older_lead_overtakes_a_newer_one_that_waits():
 
 def test_who_waits_in_the_batch_itself_is_its_own_turn():
     """A waiting lead that is asked for now needs no one to stand back: it is decided first."""
-    seen = snapshot([lead(1), lead(2)], [pool("emea", [rep("A", daily_cap=1)])], waiting=(at(1, 60),))
-    decisions = decide(configuration(), seen, [at(2, 5), at(1, 60)])
-    assert [type(one) for one in decisions] == [Hold, Assign]
+    for cap, expected in ((1, [Hold, Assign]), (2, [Assign, Assign])):
+        seen = snapshot([lead(1), lead(2)], [pool("emea", [rep("A", daily_cap=cap)])], waiting=(at(1, 60),))
+        decisions = decide(configuration(), seen, [at(2, 5), at(1, 60)])
+        assert [type(one) for one in decisions] == expected
 
 
 def test_a_lead_that_stands_back_holds_up_those_behind_it():

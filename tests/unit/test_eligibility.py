@@ -78,6 +78,12 @@ def test_the_ledger_names_who_was_passed_over_in_the_order_of_their_turns():
     )
 
 
+def test_of_two_reasons_the_one_that_holds_for_every_lead_is_told():
+    """Off duty comes first: it is what the member sees, too."""
+    decision = given([rep("A", active=False, accepts="Country = 'FR'"), "B"], {"Country": "DE"})
+    assert decision.explanation.endswith("Passed over: A: member inactive.")
+
+
 def test_a_long_list_is_cut_and_counted():
     """The ledger's field is finite; the first twenty are named."""
     members = [rep(f"{number:02d}"[-1], id=f"m{number:02d}", active=False) for number in range(25)]
@@ -143,6 +149,8 @@ def test_only_those_who_come_back_make_nobody_alone():
 
 def test_former_owners_are_people_of_the_ledger_and_whoever_has_it_now():
     """Queues own nothing in this sense; without a routing of ours nobody is a former owner."""
+    rounds = [row(1, INTAKE, 2, id="a", assigned_to=user("B")), row(1, INTAKE, 1, id="b", assigned_to=user("A"))]
+    assert former_owners(lead(1), rounds) == Former(frozenset({user("A"), user("B")}), user("B"))
     rows = [row(1, user("C"), 2, assigned_to=user("B")), row(1, user("C"), 1, assigned_to=INTAKE)]
     assert former_owners(lead(1, owner_id=user("C")), rows) == Former(frozenset({user("B"), user("C")}), user("C"))
     assert former_owners(lead(1), rows) == Former(frozenset({user("B")}), user("B"))

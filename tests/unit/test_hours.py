@@ -196,6 +196,10 @@ def test_the_next_opening_is_now_or_the_start_of_the_next_window():
     assert next_open(feast, at("America/New_York", "2026-03-06 17:00")) == at("America/New_York", "2026-03-10 09:00")
     early = hours("America/New_York", sun=windows(150, 240))
     assert next_open(early, utc("2026-03-08 05:00")) == utc("2026-03-08 07:00")
+    skipped = hours("America/New_York", sun=windows(125, 170))
+    assert next_open(skipped, utc("2026-03-08 05:00")) == at("America/New_York", "2026-03-15 02:05")
+    night = hours(mon=windows(1260, 300))
+    assert next_open(night, utc("2026-03-03 02:00")) == utc("2026-03-03 02:00")
     assert next_open(hours(), utc("2026-03-02 09:00")) is None
     assert next_open(hours(mon=NINE_TO_FIVE, holidays=(_always_off(),)), utc("2026-03-02 09:00")) is None
 
