@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import report
+from benchmarks import report, rules
 from benchmarks.burst import by_naive_loop, by_router
 from benchmarks.figures import Pair, as_dict, figures
 
@@ -26,6 +26,7 @@ def main(words: Sequence[str] | None = None) -> int:
     seen = {"machine": report.machine(), "burst": [as_dict(pair) for pair in pairs]}
     options.json.write_text(json.dumps(seen, indent=2) + "\n", encoding="utf-8")
     sys.stdout.write(f"{report.table(pairs)}\n{report.machine()}; all figures are in {options.json}\n")
+    rules.main()
     if options.record:
         (HERE / "REPORT.md").write_text(report.page(pairs), encoding="utf-8")
     return 0
