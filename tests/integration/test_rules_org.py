@@ -114,6 +114,9 @@ def test_a_push_shows_the_difference_and_writes_only_when_told(org, wired, tmp_p
     _edit(tmp_path, (NEW_D, ""))
     assert push_in(wired, tmp_path, yes=True).written
     assert set(_stored(org)) == {"A", "B", "Everyone"}
+    _edit(tmp_path, ("- name: Everyone", NEW_D.replace("D", "E") + "- name: Everyone"))
+    assert push_in(wired, tmp_path, yes=True).written, "the number of a removed rule is free again"
+    assert _stored(org)["E"] == (40, None)
 
 
 def test_a_change_in_the_org_since_the_pull_refuses_the_push(org, wired, tmp_path):
