@@ -71,21 +71,28 @@ class Routing:
         self.open: dict[str, Job] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
-        """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
+        """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`.
+
+        What a single job broke is raised when all others are done, so that it alone is in `open`.
+        """
         self.open = {job.lead_id: job for job in jobs}
         portions = [Portion(tuple(jobs))]
+        broken: Exception | None = None
         while portions:
             portion = portions.pop(0)
             try:
                 portions[:0] = self._pass(portion)
             except LeadRouterError:
                 raise
-            except Exception:
+            except Exception as fault:  # noqa: BLE001 - raised again below
                 # A record that the code was not written for must not hold up the others: find it by halves.
                 if len(portion.jobs) == 1:
-                    raise
+                    broken = fault
+                    continue
                 _log.exception("batch_halved", leads=len(portion.jobs))
                 portions[:0] = _halves(portion)
+        if broken is not None:
+            raise broken
 
     def _pass(self, portion: Portion) -> list[Portion]:
         snapshot = self._read(portion)
