@@ -13,7 +13,7 @@ from lead_router.core.ids import is_id, to18
 from lead_router.core.model import Ask
 from lead_router.errors import Misconfigured
 from lead_router.salesforce import queries
-from lead_router.salesforce.names import LedgerFields, Objects, Relations, Standard
+from lead_router.salesforce.names import GroupFields, LedgerFields, Objects, Relations, Standard
 from lead_router.salesforce.records import moment
 from lead_router.settings import Settings
 
@@ -78,7 +78,7 @@ _HISTORY = (
     LedgerFields.OUTCOME,
     LedgerFields.ASSIGNED_TO,
     LedgerFields.RULE,
-    f"{Relations.LEDGER_GROUP}.Key__c",
+    f"{Relations.LEDGER_GROUP}.{GroupFields.KEY}",
     LedgerFields.TURN,
     LedgerFields.COMMITTED_AT,
     LedgerFields.EXPLANATION,
@@ -94,7 +94,7 @@ def _history(wired: Wired, lead_id: str) -> tuple[Round, ...]:
             outcome=row[LedgerFields.OUTCOME] or "",
             owner_id=row[LedgerFields.ASSIGNED_TO] or "",
             rule=row[LedgerFields.RULE],
-            group=(row[Relations.LEDGER_GROUP] or {}).get("Key__c"),
+            group=(row[Relations.LEDGER_GROUP] or {}).get(GroupFields.KEY),
             turn=None if row[LedgerFields.TURN] is None else int(row[LedgerFields.TURN]),
             committed_at=None if row[LedgerFields.COMMITTED_AT] is None else moment(row[LedgerFields.COMMITTED_AT]),
             explanation=row[LedgerFields.EXPLANATION] or "",
