@@ -10,7 +10,7 @@ from zlib import crc32
 from lead_router.errors import Misconfigured
 from lead_router.rulefiles import Added, Altered, Difference, FileRule, PulledRule, Removed, Where, WhereKind
 from lead_router.salesforce import queries
-from lead_router.salesforce.codes import Kind, Trouble, surprise, tell, troubles
+from lead_router.salesforce.codes import Kind, Trouble, surprise, troubles
 from lead_router.salesforce.names import GroupFields, Objects, Permissions, Relations, RuleFields, Standard
 from lead_router.salesforce.records import moment
 from lead_router.salesforce.rest import Rest, Subanswer, Subrequest
@@ -186,9 +186,10 @@ def _refuse(answers: Sequence[Subanswer]) -> None:
     own = [trouble for trouble in failed if trouble.kind is not Kind.SECONDARY]
     if own:
         if any(trouble.code in _RIGHTS for trouble in own):
+            codes = ", ".join(sorted({trouble.code for trouble in own}))
             raise Misconfigured(
-                "this user may not change rules: use settings (--env-file) of a user with the permission set "
-                f"{Permissions.ADMIN_SET}; {tell(own)}"
+                f"this user may not change rules ({codes}): use settings (--env-file) of a user with the permission "
+                f"set {Permissions.ADMIN_SET}"
             )
         raise surprise(own, write=True)
     if failed:
