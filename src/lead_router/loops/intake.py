@@ -56,7 +56,7 @@ def job_of(change: Change, configuration: Configuration, org_id: str) -> NewJob:
 
 
 class Intake:
-    """One subscription, one step at a time. A delivery that could not be stored is kept and stored before the next."""
+    """One subscription, one step at a time. The source gives a delivery again until it is stored."""
 
     def __init__(
         self,
@@ -76,23 +76,19 @@ class Intake:
         self._own = own
         self._wait_s = wait_s
         self._wake = wake
-        self._unstored: Delivery | None = None
 
     def step(self) -> bool:
         """Poll once and store what came; True if something came. Raises StoreUnavailable, with nothing lost."""
-        delivery = self._unstored or self._source.poll(self._wait_s)
+        delivery = self._source.poll(self._wait_s)
         if delivery == Delivery():
             return False
-        self._unstored = delivery
         configuration = self._current.get()
         wanted = [c for c in delivery.changes if not self._own(c) and worth_a_job(c, configuration)]
         jobs = [job_of(change, configuration, self._org_id) for change in wanted]
-        recorded = self._store.record(
-            jobs, position=delivery.position, unreadable=delivery.unreadable, sweep=delivery.gap
-        )
-        self._unstored = None
+        sweep = delivery.gap or ("unreadable event" if delivery.unreadable else None)
+        recorded = self._store.record(jobs, position=delivery.position, unreadable=delivery.unreadable, sweep=sweep)
         self._source.stored(delivery)
-        if recorded.created or delivery.gap:
+        if recorded.created or sweep:
             self._wake()
         if delivery.changes or delivery.unreadable or delivery.gap:
             _log.info(
