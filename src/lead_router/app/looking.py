@@ -8,7 +8,7 @@ from lead_router.app.wiring import store_of, wire
 from lead_router.core.duty import on_duty
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import Transient
-from lead_router.jobs import known_orgs
+from lead_router.jobs import doubt, known_orgs
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.salesforce.doctor import diagnose as examine
 from lead_router.settings import Settings
@@ -83,4 +83,7 @@ def _database(settings: Settings) -> Finding:
         queue = store.queue()
     finally:
         store.close()
+    risk = doubt(settings.database)
+    if risk is not None:
+        return Finding("job database", ok=False, detail=risk, remedy="use a local disk or PostgreSQL", warning=True)
     return Finding("job database", ok=True, detail=f"reachable, {queue.queued} queued, {queue.dead} dead")

@@ -17,6 +17,7 @@ from lead_router import __version__, log
 from lead_router.app.assembly import Assembly
 from lead_router.app.wiring import store_of, wire
 from lead_router.errors import Transient
+from lead_router.jobs import doubt
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.predecessors import succeed
@@ -73,8 +74,8 @@ def run(settings: Settings) -> int:
         if stopping.is_set():
             return 0
         _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules))
-        for warning in configuration.warnings:
-            _log.warning("configuration_warned", text=warning)
+        for warning in (*configuration.warnings, *filter(None, (doubt(settings.database),))):
+            _log.warning("router_warned", text=warning)
         code = runner.run()
         _log.info("router_stopped", code=code)
         return code
