@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
+# Tests are spread over this many processes; 0 runs them in one, for a debugger.
+WORKERS ?= 2
 
 .PHONY: demo test bench coverage format lint types imports check clean
 .DEFAULT_GOAL := demo
@@ -21,7 +23,7 @@ demo: $(VENV)/.run
 	@$(BIN)/lead-router demo $(ARGS)
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 
 bench: $(VENV)/.dev
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)
