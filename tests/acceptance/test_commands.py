@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -35,11 +37,11 @@ def test_a_lead_whose_save_always_fails_ends_dead_and_is_told_and_can_be_retried
                 [*leads[:10], company.lead(20, Title="Embargo"), *leads[10:], company.lead(21, Title="Embargo")]
             )
             cured, kept = good.pop(10), good.pop()
+            until(lambda: _flagged(org, 20, 2), SETTLE_S, "20 leads assigned and two failed")
             dead = until(lambda: _listed(router, "dead", 2), SETTLE_S, "two dead jobs")
             assert {job["lead_id"] for job in dead} == {cured, kept}
             assert {job["attempts"] for job in dead} == {1}
             assert all("Embargo: no new owner" in job["last_error"] for job in dead)
-            until(lambda: _listed(router, "done", 20), SETTLE_S, "the others done")
             seen = books(org)
             routed_once(seen, good)
             turns_in_order(seen)
@@ -57,6 +59,11 @@ def test_a_lead_whose_save_always_fails_ends_dead_and_is_told_and_can_be_retried
             assert router.stop() == 0
         finally:
             router.kill()
+
+
+def _flagged(org, assigned, failed):
+    seen = Counter(lead["Routing_Status__c"] for lead in org.rows("Lead"))
+    return (seen["Assigned"], seen["Failed"]) == (assigned, failed)
 
 
 def _listed(router, status, count):
@@ -142,10 +149,15 @@ def test_exit_codes_are_those_of_the_help_text(org, tmp_path):
     assert [code for code in range(4) if re.search(rf"(?m)^  {code}  \w+", told.out)] == [0, 1, 2, 3]
     away = environment(org, "sqlite:///jobs.db", login_url="http://localhost:9")
     wrong = environment(org, "sqlite:///jobs.db", client_secret="another")
-    assert command(tmp_path, away, "status").code == 3
-    assert command(tmp_path, away, "doctor", "--json").code == 1
-    assert command(tmp_path, wrong, "status").code == 2
-    assert command(tmp_path, wrong, "jobs", "show", "7").code == 2
+    asked = [
+        (away, ("status",), 3),
+        (away, ("doctor", "--json"), 1),
+        (wrong, ("status",), 2),
+        (wrong, ("jobs", "show", "7"), 2),
+    ]
+    with ThreadPoolExecutor(2) as pool:
+        ended = list(pool.map(lambda one: command(tmp_path, one[0], *one[1]).code, asked))
+    assert ended == [code for _, _, code in asked]
 
 
 def test_secrets_and_personal_values_never_reach_the_log(org, tmp_path):
