@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 
-from lead_router.cli import commands
 from lead_router.cli.arguments import parser
 from lead_router.errors import LeadRouterError, Transient
 from lead_router.log import scrub
-
-COMMANDS = {
-    "run": commands.run,
-    "status": commands.status,
-    "doctor": commands.doctor,
-    "init": commands.init,
-    "jobs": commands.jobs,
-    "demo": commands.demo,
-}
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Carry out one command; the exit codes stand in `--help`."""
     asked = parser().parse_args(words)
+    from lead_router.cli import commands  # noqa: PLC0415 - a second of imports that `--help` need not wait for
+
+    carry_out: dict[str, Callable[[Namespace], int]] = {
+        "run": commands.run,
+        "status": commands.status,
+        "doctor": commands.doctor,
+        "init": commands.init,
+        "jobs": commands.jobs,
+        "demo": commands.demo,
+    }
     try:
-        return COMMANDS[asked.command](asked)
+        return carry_out[asked.command](asked)
     except LeadRouterError as fault:
         print(f"lead-router: {scrub(str(fault))}", file=sys.stderr)
         return 3 if isinstance(fault, Transient) else 2

@@ -9,7 +9,6 @@ from pathlib import Path
 from lead_router.errors import Misconfigured
 from lead_router.jobs.engine import SETTING, Engine
 from lead_router.jobs.migrations import migrate
-from lead_router.jobs.postgres import PostgresEngine
 from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.jobs.statements import KNOWN_ORGS
 from lead_router.jobs.store import ATTEMPTS_MAX, SqlJobStore
@@ -48,6 +47,8 @@ def known_orgs(url: str) -> tuple[str, ...]:
 
 def _engine(url: str, clock: Callable[[], float]) -> Engine:
     if url.startswith(_POSTGRES):
+        from lead_router.jobs.postgres import PostgresEngine  # noqa: PLC0415 - a third of a second to import
+
         return PostgresEngine(url)
     path = url.removeprefix(_SQLITE)
     if not url.startswith(_SQLITE) or path in {"", ":memory:"}:
