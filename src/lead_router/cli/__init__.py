@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
 from lead_router.cli.arguments import parser
 from lead_router.errors import LeadRouterError, Transient
-from lead_router.log import scrub
+
+INTERRUPTED = 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Carry out one command; the exit codes stand in `--help`."""
-    asked = parser().parse_args(words)
+    """Carry out one command; the exit codes stand in `--help`, 130 is that of Ctrl-C."""
+    try:
+        asked = parser().parse_args(words)
+        if asked.command == "run":
+            _end_before_the_start()
+        return _carried_out(asked)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _end_before_the_start() -> None:
+    """Until the router listens to signals itself, SIGTERM and SIGINT end it as one that has nothing to drain."""
+
+    def end(_number: int, _frame: object) -> None:
+        os._exit(0)  # an exception would be raised within any import, and be told as its fault
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+
+
+def _carried_out(asked: Namespace) -> int:
     from lead_router.cli import commands  # noqa: PLC0415 - a second of imports that `--help` need not wait for
+    from lead_router.log import scrub  # noqa: PLC0415 - the same
 
     carry_out: dict[str, Callable[[Namespace], int]] = {
         "run": commands.run,
