@@ -48,6 +48,7 @@ class Listening:
             self.source,
             self.store,
             Current(client.configuration()),
+            channel=CHANNEL,
             org_id=org.ready["org_id"],
             own=partial(own_change, user_id=tokens.token().user_id),
             wait_s=0.25,

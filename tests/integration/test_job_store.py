@@ -534,3 +534,13 @@ def test_the_claims_of_a_dead_worker_are_claimed_at_once(database: Database) -> 
 
     assert (again.id, again.attempts, store.holders()) == (dead.id, 2, {"heir", "other"})
     assert store.end([(dead, Done("late")), (other, Done("well"))]) == {other.id}
+
+
+def test_deaths_are_told_of_leads_without_an_open_job(database: Database) -> None:
+    """A lead whose job died and that has another one waiting is not dead."""
+    store = database.open()
+    store.record([new_job(1), new_job(2), new_job(3), new_job(4, lead=2, event="later")])
+    claimed = store.claim("w", limit=10, lease_s=60)
+    store.end([(job, Bury("no")) for job in claimed if job.id in (1, 2)])
+
+    assert set(store.deaths([lead_id(1), lead_id(2), lead_id(3), lead_id(9)])) == {lead_id(1)}

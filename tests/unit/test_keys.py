@@ -117,7 +117,7 @@ def test_no_buyer_no_window_or_no_time_is_no_submission():
 
 
 def test_forms_and_kinds_of_buyer_are_apart():
-    keys = {_keys(email="123").even, _keys(phone="123").even, _keys(email="123", form="a").even}
+    keys = {_keys(email="5550102").even, _keys(phone="5550102").even, _keys(email="5550102", form="a").even}
     assert len(keys) == 3
 
 
@@ -138,3 +138,18 @@ def test_a_submission_is_read_alike_from_an_event_and_from_a_query():
     assert found == {Submission(even=ANN_EVEN, odd=ANN_ODD)}
     assert submission_of(fields, settings) is None
     assert submission_of({"CreatedDate": told[0], "Email": 7}, settings) is None
+
+
+@pytest.mark.parametrize("phone", ["0000000000", "000-000", "n/a", "12345", "+", "1111111"])
+def test_a_placeholder_phone_makes_no_submission(phone):
+    """P65, E7: what people type who give no number must not make one buyer of them all."""
+    made = submission(email=None, phone=phone, form="", created_at=datetime(2026, 11, 29, tzinfo=UTC), window_s=600)
+
+    assert made is None
+
+
+def test_a_text_cut_in_the_middle_of_a_character_has_a_key():
+    """E8: half a surrogate pair is what a cut emoji leaves behind; it must not stop the intake."""
+    at = datetime(2026, 11, 29, tzinfo=UTC)
+
+    assert submission(email="a\ud83d@x.example", phone=None, form="\ud83d", created_at=at, window_s=600) is not None

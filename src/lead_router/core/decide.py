@@ -110,16 +110,21 @@ def _decision(table: _Table, ask: Ask) -> Decision:
     if ask.idempotency_key in table.routed:
         return Skip(ask, "already routed")
     last_round = max(lead.round, table.rounds.get(lead.id, 0))
-    if not is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=last_round > 0):
+    routed_before = (table.rounds.get(lead.id, 0) if _is_copy(lead) else last_round) > 0
+    if not is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=routed_before):
         return Skip(ask, "already owned")
     if lead.id in table.seen:
         return Hold(ask, lead, "another job of this lead is being decided", WAIT_RETRY_S)
     table.seen.add(lead.id)
-    first_round = last_round == 0
-    submission = submission_of(lead.fields, table.configuration) if first_round else None
+    submission = None if routed_before else submission_of(lead.fields, table.configuration)
     decision = _by_course(table, _Case(ask, lead, last_round + 1, submission))
     _note_for_siblings(table, submission, decision)
     return decision
+
+
+def _is_copy(lead: Lead) -> bool:
+    """Whether the routing fields are another lead's: cloning a lead copies them, stamp and all."""
+    return lead.stamp is not None and lead.id not in lead.stamp
 
 
 def _unread(ask: Ask) -> Hold | Skip:
@@ -182,6 +187,8 @@ def _by_fallback(table: _Table, case: _Case, rule: Rule, group: Group) -> Decisi
     queue = table.configuration.queues.get(group.fallback_queue)
     if queue is None:
         return _hold(case, f"{said}; its fallback queue {group.fallback_queue} does not exist")
+    if queue in table.snapshot.unfit:
+        return _hold(case, f"{said}; its fallback queue {group.fallback_queue} takes no leads")
     if queue in table.configuration.intake_owners:
         return _hold(case, f"{said}; the lead waits in {group.fallback_queue}, whose leads count as unassigned")
     return _assign(case, queue, Outcome.FALLBACK, rule, explain.by_fallback(rule, group, case.note), group)

@@ -130,6 +130,13 @@ OPEN_LEADS: Final = """
       AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
 """
 
+DEATHS: Final = """
+    SELECT lead_id, max(completed_at) AS died_at FROM routing_job
+    WHERE org_id = :org_id AND status IN ('queued', 'working', 'dead')
+      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
+    GROUP BY lead_id HAVING min(CASE WHEN status = 'dead' THEN 1 ELSE 0 END) = 1
+"""
+
 REVIVE: Final = """
     UPDATE routing_job SET status = 'queued', attempts = 0, next_run_at = {now}, completed_at = NULL
     WHERE id = :id AND org_id = :org_id AND status = 'dead'

@@ -14,6 +14,7 @@ import json
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from lead_router.jobs import statements as sql
@@ -112,6 +113,11 @@ class SqlJobStore:
         """Those of the leads that have a queued, working or dead job."""
         rows = self._read(sql.OPEN_LEADS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
         return frozenset(row["lead_id"] for row in rows)
+
+    def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When the last job died of those leads that have dead jobs and no open one."""
+        rows = self._read(sql.DEATHS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
+        return {row["lead_id"]: views.instant(row["died_at"]) for row in rows}
 
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon; the first reason not yet answered is kept."""

@@ -10,7 +10,7 @@ import structlog
 from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Configuration
 from lead_router.loops.current import Current
-from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob
+from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob, Unreadable
 
 _log = structlog.get_logger(__name__)
 
@@ -64,6 +64,7 @@ class Intake:
         store: JobStore,
         current: Current,
         *,
+        channel: str,
         org_id: str,
         own: Callable[[Change], bool],
         wait_s: float,
@@ -72,6 +73,7 @@ class Intake:
         self._source = source
         self._store = store
         self._current = current
+        self._channel = channel
         self._org_id = org_id
         self._own = own
         self._wait_s = wait_s
@@ -82,24 +84,37 @@ class Intake:
         delivery = self._source.poll(self._wait_s)
         if delivery == Delivery():
             return False
-        configuration = self._current.get()
-        wanted = [c for c in delivery.changes if not self._own(c) and worth_a_job(c, configuration)]
-        jobs = [job_of(change, configuration, self._org_id) for change in wanted]
-        sweep = delivery.gap or ("unreadable event" if delivery.unreadable else None)
-        recorded = self._store.record(jobs, position=delivery.position, unreadable=delivery.unreadable, sweep=sweep)
+        jobs, unreadable = self._read(delivery)
+        sweep = delivery.gap or ("unreadable event" if unreadable else None)
+        recorded = self._store.record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep)
         self._source.stored(delivery)
         if recorded.created or sweep:
             self._wake()
-        if delivery.changes or delivery.unreadable or delivery.gap:
+        if delivery.changes or sweep:
             _log.info(
                 "events_recorded",
                 changes=len(delivery.changes),
                 jobs=recorded.created,
                 known=recorded.known,
-                unreadable=len(delivery.unreadable),
+                unreadable=len(unreadable),
                 gap=delivery.gap,
             )
         return True
+
+    def _read(self, delivery: Delivery) -> tuple[list[NewJob], list[Unreadable]]:
+        """The delivery's jobs, and what could not be read: one strange change must not hold up the stream."""
+        configuration = self._current.get()
+        jobs: list[NewJob] = []
+        unreadable = list(delivery.unreadable)
+        for change in delivery.changes:
+            try:
+                if not self._own(change) and worth_a_job(change, configuration):
+                    jobs.append(job_of(change, configuration, self._org_id))
+            except Exception as fault:  # noqa: BLE001 - whatever it is, the sweep finds the lead
+                _log.exception("change_unreadable", lead=change.record_id, identity=change.identity)
+                body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
+                unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
+        return jobs, unreadable
 
     def close(self) -> None:
         """Leave the stream."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -13,6 +13,7 @@ from lead_router.core.decide import batches, decide
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Skip, Snapshot, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
+from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.receipts import Resolution, resolve
 from lead_router.ports import (
     Bury,
@@ -33,16 +34,8 @@ _log = structlog.get_logger(__name__)
 
 PASSES_MAX = 5
 UNKNOWN_TRIES = 3
+STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class Portion:
-    """Jobs to be read and decided together; `passes` counts refusals so far, `unfit` are owners Salesforce refused."""
-
-    jobs: tuple[Job, ...]
-    passes: int = 0
-    unfit: frozenset[str] = frozenset()
 
 
 class Routing:
@@ -59,6 +52,7 @@ class Routing:
         dice: random.Random,
         lease_s: float,
         wait_s: Callable[[Job], float],
+        unfit: set[str],
     ) -> None:
         self._org = org
         self._store = store
@@ -68,6 +62,7 @@ class Routing:
         self._dice = dice
         self._lease_s = lease_s
         self._wait_s = wait_s
+        self._unfit = unfit
         self.open: dict[str, Job] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
@@ -85,7 +80,7 @@ class Routing:
                 if len(portion.jobs) == 1:
                     raise
                 _log.exception("batch_halved", leads=len(portion.jobs))
-                portions[:0] = _halves(portion)
+                portions[:0] = halves(portion)
 
     def _pass(self, portion: Portion) -> list[Portion]:
         snapshot = self._read(portion)
@@ -113,7 +108,7 @@ class Routing:
         }
         if wanted - snapshot.submission_keys_read:
             snapshot = self._org.snapshot(self._configuration, ids, sorted(wanted))
-        return _without(snapshot, portion.unfit)
+        return without(snapshot, frozenset(self._unfit))
 
     def _settle(self, decisions: Iterable[Hold | Skip]) -> None:
         endings: list[tuple[Job, Ending]] = []
@@ -153,7 +148,8 @@ class Routing:
                 self._done(batch)
                 return []
             case Refused(faults=faults):
-                return self._refused(portion, jobs, resolve(jobs, faults, self._wait_s))
+                resolution = resolve(jobs, faults, self._wait_s)
+                return self._refused(counted(portion, batch, faults), jobs, resolution)
 
     def _commit(self, batch: Batch) -> Receipt:
         for _ in range(UNKNOWN_TRIES):
@@ -178,16 +174,29 @@ class Routing:
         self.mark(marks)
         ended = {job.id for job, _ in resolution.endings}
         open_jobs = tuple(job for job in jobs if job.id not in ended)
+        why = resolution.stuck or stuck(portion)
+        if why is not None:
+            self._wait_for_a_person(open_jobs, why)
+            return []
+        newly_unfit = resolution.unfit - self._unfit
+        self._unfit |= newly_unfit
         # At first all are read anew together, in their order; a lead that moves again is then decided apart.
         moved = resolution.moved if portion.passes else frozenset()
         apart = tuple(job for job in open_jobs if job.lead_id in moved)
         rest = tuple(job for job in open_jobs if job.lead_id not in moved)
-        unfit = portion.unfit | resolution.unfit
+        # An owner that was refused is left out the next time: that is progress, and no pass is counted.
+        passes = portion.passes + (0 if newly_unfit else 1)
         again: list[Portion] = []
         for some, halve in ((rest, resolution.halve), (apart, portion.passes > 1)):
             if some:
-                again += self._again(Portion(some, portion.passes + 1, unfit), resolution.text, halve=halve)
+                again += self._again(replace(portion, jobs=some, passes=passes), resolution.text, halve=halve)
         return again
+
+    def _wait_for_a_person(self, jobs: tuple[Job, ...], text: str) -> None:
+        """The leads of one group wait, shown as held; the other groups go on."""
+        _log.error("group_stuck", leads=len(jobs), reason=text)
+        self._end([(job, Release(STUCK_RETRY_S, f"held: {text}")) for job in jobs])
+        self.mark([Mark(job.lead_id, Status.HELD, text) for job in jobs])
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
         if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
@@ -196,7 +205,7 @@ class Routing:
             _log.warning("batch_released", leads=len(portion.jobs), reason=text, delay_s=round(delay, 3))
             return []
         if halve and len(portion.jobs) > 1:
-            return _halves(portion)
+            return halves(portion)
         return [portion]
 
     def _done(self, batch: Batch) -> None:
@@ -241,24 +250,3 @@ class Routing:
             self._org.mark(marks)
         except LeadRouterError as fault:
             _log.warning("leads_not_marked", leads=len(marks), error=str(fault))
-
-
-def _halves(portion: Portion) -> list[Portion]:
-    middle = (len(portion.jobs) + 1) // 2
-    return [replace(portion, jobs=part) for part in (portion.jobs[:middle], portion.jobs[middle:]) if part]
-
-
-def _without(snapshot: Snapshot, unfit: frozenset[str]) -> Snapshot:
-    """The snapshot with owners that Salesforce refused shown as inactive, in their groups and elsewhere."""
-    if not unfit:
-        return snapshot
-    groups = {
-        key: replace(
-            group,
-            members=tuple(
-                replace(member, user_active=False) if member.user_id in unfit else member for member in group.members
-            ),
-        )
-        for key, group in snapshot.groups.items()
-    }
-    return replace(snapshot, groups=groups, unfit=snapshot.unfit | unfit)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from lead_router.core.keys import submission_of, sweep_key
-from lead_router.core.model import Lead
+from lead_router.core.model import Configuration, Lead
+from lead_router.core.touch import touched_since
 from lead_router.errors import Permanent, Transient
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
@@ -89,8 +90,8 @@ class Upkeep:
         return True
 
     def _record(self, page: Sequence[Lead]) -> int:
-        known = self._store.open_leads([lead.id for lead in page])
         configuration = self._current.get()
+        known = self._known(page, configuration)
         jobs = []
         for lead in page:
             if lead.id in known:
@@ -105,6 +106,18 @@ class Upkeep:
         if created:
             self._wake()
         return created
+
+    def _known(self, page: Sequence[Lead], configuration: Configuration) -> frozenset[str]:
+        """Leads that have a job already; a dead one only as long as nobody has touched its lead since."""
+        known = self._store.open_leads([lead.id for lead in page])
+        died = self._store.deaths(sorted(known))
+        user = configuration.integration_user_id
+        mended = {
+            lead.id
+            for lead in page
+            if lead.id in died and touched_since(lead.fields, died[lead.id], by_others_than=user)
+        }
+        return known - mended
 
     def _forget(self) -> bool:
         if self._monotonic() < self._forget_at:

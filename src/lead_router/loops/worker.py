@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -20,6 +20,7 @@ from lead_router.ports import Bury, Ending, Job, JobStore, Mark, Org, Release
 _log = structlog.get_logger(__name__)
 
 DAILY_LIMIT_S = 60.0
+UNFIT_FOR = timedelta(minutes=5)
 
 
 class Worker:
@@ -53,6 +54,8 @@ class Worker:
         self._lease_s = lease_s
         self._backoff_first_s = backoff_first_s
         self._backoff_cap_s = backoff_cap_s
+        self._unfit: set[str] = set()
+        self._unfit_since = now()
 
     def step(self) -> bool:
         """Claim and route at most `batch_max` jobs; False when none is due or the breaker is open."""
@@ -70,6 +73,7 @@ class Worker:
             dice=self._dice,
             lease_s=self._lease_s,
             wait_s=self._wait_s,
+            unfit=self._unfit_now(),
         )
         try:
             routing.route(jobs)
@@ -94,6 +98,12 @@ class Worker:
         kind = type(fault).__name__
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)
         self._store.end([(job, Release(delay, f"{kind}: {fault}")) for job in routing.open.values()])
+
+    def _unfit_now(self) -> set[str]:
+        """Owners that Salesforce refused lately; all are tried again after a while, as a person may have helped."""
+        if self._now() - self._unfit_since > UNFIT_FOR:
+            self._unfit, self._unfit_since = set(), self._now()
+        return self._unfit
 
     def _wait_s(self, job: Job) -> float:
         return backoff_s(job.attempts, job.idempotency_key, first_s=self._backoff_first_s, cap_s=self._backoff_cap_s)

@@ -50,7 +50,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class RepGone:
-    """The chosen owner cannot own leads any more: refresh the members, pick again."""
+    """The chosen owner, user or queue, cannot own leads: pick again. `user_id` is its id."""
 
     user_id: str
 
@@ -67,7 +67,14 @@ class Refusal:
     again: bool = False
 
 
-Fault: TypeAlias = TurnTaken | AlreadyRouted | SiblingRouted | LeadMoved | Gone | RepGone | Refusal
+@dataclass(frozen=True, slots=True)
+class GroupStuck:
+    """The group's rotation cannot be written until a person changes something; `text` names it and the remedy."""
+
+    text: str
+
+
+Fault: TypeAlias = TurnTaken | AlreadyRouted | SiblingRouted | LeadMoved | Gone | RepGone | GroupStuck | Refusal
 
 
 @dataclass(frozen=True, slots=True)

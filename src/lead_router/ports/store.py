@@ -172,6 +172,10 @@ class JobStore(Protocol):
         """Those of the leads that have a queued, working or dead job."""
         ...
 
+    def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When the last job died of those leads that have dead jobs and no queued or working one."""
+        ...
+
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon."""
         ...

@@ -30,6 +30,7 @@ BASE_LEAD_FIELDS = frozenset(
         Standard.OWNER_TYPE,
         Standard.CREATED_AT,
         Standard.CHANGED_AT,
+        Standard.CHANGED_BY,
         Standard.STATUS,
         Standard.IS_CONVERTED,
         Standard.EMAIL,
