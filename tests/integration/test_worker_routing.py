@@ -253,7 +253,8 @@ def test_a_job_that_breaks_the_code_does_not_hold_up_the_others(rig: Rig):
         rig.clock.advance(30)
 
     assert rig.outcomes() == ["assigned", "dead", "assigned", "assigned"]
-    assert (rig.lead(poison)["Routing_Status__c"], rig.jobs()[1].attempts) == ("Failed", 3)
+    assert rig.lead(poison)["Routing_Status__c"] == "Failed"
+    assert [job.attempts for job in rig.jobs()] == [1, 3, 1, 1]
 
 
 def test_a_group_made_anew_under_an_old_key_waits_for_a_person(rig: Rig):

@@ -14,7 +14,7 @@ from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Skip, Snapshot, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
-from lead_router.loops.receipts import Resolution, resolve
+from lead_router.loops.receipts import Resolution, failed, resolve
 from lead_router.ports import (
     Bury,
     Committed,
@@ -75,12 +75,12 @@ class Routing:
                 portions[:0] = self._pass(portion)
             except LeadRouterError:
                 raise
-            except Exception:
-                # A record that the code was not written for must not hold up the others: find it by halves.
-                if len(portion.jobs) == 1:
-                    raise
-                _log.exception("batch_halved", leads=len(portion.jobs))
-                portions[:0] = halves(portion)
+            except Exception as fault:  # noqa: BLE001 - whatever it is, it is found by halves and ends alone
+                _log.exception("portion_failed", leads=len(portion.jobs))
+                if len(portion.jobs) > 1:
+                    portions[:0] = halves(portion)
+                else:
+                    self.fail(portion.jobs, fault)
 
     def _pass(self, portion: Portion) -> list[Portion]:
         snapshot = self._read(portion)
@@ -241,6 +241,13 @@ class Routing:
             self.open.pop(job.lead_id, None)
             if job.id not in kept:
                 _log.warning("claim_lost", lead=job.lead_id, job=job.id)
+
+    def fail(self, jobs: Iterable[Job], fault: Exception) -> None:
+        """Jobs met code that was not written for them: their attempts count; when all are used they are dead."""
+        text = f"{type(fault).__name__}: {fault}"
+        endings = [(job, failed(job, text, self._wait_s(job))) for job in jobs]
+        self._end(endings)
+        self.mark([Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)])
 
     def mark(self, marks: Sequence[Mark]) -> None:
         """Show marks on leads; a failure is logged and changes nothing else."""

@@ -9,13 +9,11 @@ from datetime import datetime, timedelta
 import structlog
 
 from lead_router.core.backoff import backoff_s
-from lead_router.core.model import Status
 from lead_router.errors import LeadRouterError, RateLimited, StoreUnavailable
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
-from lead_router.loops.receipts import failed
 from lead_router.loops.routing import Routing
-from lead_router.ports import Bury, Ending, Job, JobStore, Mark, Org, Release
+from lead_router.ports import Job, JobStore, Org, Release
 
 _log = structlog.get_logger(__name__)
 
@@ -84,7 +82,7 @@ class Worker:
             return False
         except Exception as fault:  # noqa: BLE001 - the attempt is counted, whatever the fault
             _log.exception("routing_failed", leads=len(routing.open))
-            self._fail(routing, fault)
+            routing.fail(list(routing.open.values()), fault)
             return True
         self._breaker.close()
         return True
@@ -107,16 +105,6 @@ class Worker:
 
     def _wait_s(self, job: Job) -> float:
         return backoff_s(job.attempts, job.idempotency_key, first_s=self._backoff_first_s, cap_s=self._backoff_cap_s)
-
-    def _fail(self, routing: Routing, fault: Exception) -> None:
-        """A job met code that was not written for it: its attempt counts; when all are used it is dead."""
-        text = f"{type(fault).__name__}: {fault}"
-        endings: list[tuple[Job, Ending]] = [
-            (job, failed(job, text, self._wait_s(job))) for job in routing.open.values()
-        ]
-        buried = [Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)]
-        self._store.end(endings)
-        routing.mark(buried)
 
     def close(self) -> None:
         """Free the store."""
