@@ -115,9 +115,10 @@ def _buyer(email: str | None, phone: str | None) -> str:
 
 
 def _submission_key(buyer: str, form: str, bucket: int) -> str:
-    """SHA-256 over version, buyer, bucket and form, one to a line, UTF-8; its first 32 hex digits.
+    """`e` or `o` for an even or odd bucket, and 31 hex digits of SHA-256 over version, buyer, bucket and form.
 
-    Half a surrogate pair, as a text cut in the middle of an emoji has it, counts as a question mark.
+    These stand one to a line, in UTF-8; half a surrogate pair, as a text cut within an emoji has it, counts as a
+    question mark. The key's first letter tells the column in which it stands.
     """
     text = f"{SUBMISSION_VERSION}\n{buyer}\n{bucket}\n{form}"
-    return sha256(text.encode(errors="replace")).hexdigest()[:SUBMISSION_KEY_CHARS]
+    return "eo"[bucket % 2] + sha256(text.encode(errors="replace")).hexdigest()[: SUBMISSION_KEY_CHARS - 1]

@@ -9,7 +9,7 @@ import structlog
 from lead_router.core.keys import submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.touch import touched_since
-from lead_router.errors import Permanent, Transient
+from lead_router.errors import LeadRouterError, Permanent
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
 
@@ -83,7 +83,7 @@ class Upkeep:
             for page in self._org.unassigned(self._current.get(), PAGE):
                 seen += len(page)
                 found += self._record(page)
-        except Transient:
+        except LeadRouterError:
             self._store.request_sweep(reason)
             raise
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)

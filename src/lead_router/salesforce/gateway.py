@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import groupby
 
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Batch, Configuration, Group, Lead, Snapshot
+from lead_router.core.model import Batch, Configuration, Lead, Snapshot
 from lead_router.errors import BadCriteria, ContractMismatch
 from lead_router.ports import Mark, Receipt
 from lead_router.salesforce import queries, records
@@ -35,7 +35,6 @@ class SalesforceOrg:
         self._lock = threading.Lock()
         self._types: Mapping[str, str] = {}
         self._types_of = ""
-        self._empty: Mapping[str, Group] = {}
 
     def configuration(self) -> Configuration:
         """Rules, groups, members, queues and users in one call, and the fields of Lead when they are first needed.
@@ -43,8 +42,6 @@ class SalesforceOrg:
         A rule may use a field that is newer than what is known of Lead: then Lead is described again, once.
         """
         found = self._found()
-        with self._lock:
-            self._empty = {group.id: group for group in found.groups if group.id not in found.members}
         try:
             return configured(self._intake, found)
         except BadCriteria:
@@ -58,24 +55,21 @@ class SalesforceOrg:
         if len(ids) > WRITES_MAX:
             raise ValueError(f"a snapshot is of at most {WRITES_MAX} leads, not {len(ids)}")
         keys = sorted(set(submission_keys))
-        parts = [queries.part("members", queries.members())]
+        parts = [queries.part("groups", queries.groups()), queries.part("members", queries.members())]
         if ids:
             parts += [
                 queries.part("leads", queries.leads(configuration.lead_fields, ids)),
                 queries.part("ledger", queries.ledger(LedgerFields.LEAD, ids)),
             ]
         for number, chunk in enumerate(queries.chunks(keys, queries.KEYS_MAX)):
-            parts += [
-                queries.part(f"even{number}", queries.ledger(LedgerFields.SUBMISSION_EVEN, chunk)),
-                queries.part(f"odd{number}", queries.ledger(LedgerFields.SUBMISSION_ODD, chunk)),
-            ]
+            parts.append(queries.part(f"submissions{number}", queries.submissions(chunk)))
         taken_at = self._now()
         rows = self._read(parts)
         ledger = (records.ledger_row(row) for name, found in rows.items() if name not in _NO_LEDGER for row in found)
         leads = (records.lead(row) for row in rows.get("leads", ()))
         return Snapshot(
             taken_at=taken_at,
-            groups={**self._empty, **records.groups(rows["members"])},
+            groups=records.groups(rows["groups"], rows["members"]),
             leads={lead.id: lead for lead in leads},
             ledger=tuple({row.id: row for row in ledger}.values()),
             submission_keys_read=frozenset(keys),
@@ -130,10 +124,11 @@ class SalesforceOrg:
         rows = self._read(parts)
         with self._lock:
             types = self._types if self._types_of == token.org_id else {}
+        groups = tuple(records.groups(rows["groups"], rows["members"]).values())
         return Found(
             rules=rows["rules"],
-            groups=tuple(records.group(str(row["Id"]), row) for row in rows["groups"]),
-            members={group_id: group.members for group_id, group in records.groups(rows["members"]).items()},
+            groups=groups,
+            members={group.id: group.members for group in groups},
             queues=rows["queues"],
             users=rows.get("users", ()),
             integration_user_id=token.user_id,
@@ -164,4 +159,4 @@ class SalesforceOrg:
 
 
 _OK = 200
-_NO_LEDGER = frozenset({"members", "leads"})
+_NO_LEDGER = frozenset({"groups", "members", "leads"})
