@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lead_router.jobs import open_store
 from lead_router.jobs.migrations import known
 from org_simulator.wire import tls
 from support import company, metadata_copy
@@ -170,6 +171,20 @@ def test_a_clock_that_is_off_is_named_where_a_signed_login_is_refused(tmp_path):
         del settings["LEAD_ROUTER_CLIENT_SECRET"]
         org.control("clock", {"advance_s": 3600})
         refused(tmp_path, settings, "LEAD_ROUTER_AUDIENCE", "this machine's clock")
+
+
+def test_a_slip_in_a_rule_does_not_hide_the_queue(org, tmp_path):
+    """`status` shows the queue, then the rule at fault."""
+    admin = org.client()
+    (record,) = admin.query("SELECT Id FROM Routing_Rule__c WHERE Name = 'To north'")
+    path = f"sobjects/Routing_Rule__c/{record['Id']}"
+    open_store(f"sqlite:///{tmp_path}/jobs.db", org_id=org.ready["org_id"]).close()
+    admin.call("PATCH", path, {"Criteria__c": "Country !"})
+    try:
+        seen = command(tmp_path, environment(org, "sqlite:///jobs.db"), "status")
+    finally:
+        admin.call("PATCH", path, {"Criteria__c": "Country = 'Norway'"})
+    assert (seen.code, "queued" in seen.out, "To north" in seen.out, seen.err) == (2, True, True, "")
 
 
 def test_a_slip_while_running_stops_nothing(org, tmp_path):

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from lead_router.jobs import open_store
 from support import company, metadata_copy
 from support.router import Router, command, environment, until
 from support.simulator import lead as any_lead
@@ -133,12 +134,16 @@ def test_every_command_prints_one_json_value_and_ends_with_0(org, tmp_path):
     for name, value in mine.items():
         text = re.sub(rf"(?m)^# LEAD_ROUTER_{name}=.*$", f"LEAD_ROUTER_{name}={value}", text)
     (tmp_path / ".env").write_text(text)
+    open_store(f"sqlite:///{tmp_path}/lead-router.db", org_id=org.ready["org_id"]).close()
     status = command(tmp_path, bare, "status", "--json")
     assert (status.code, status.json()["queue"]["queued"], status.json()["org_fault"]) == (0, 0, None)
     groups = {group["key"]: group["next_members"] for group in status.json()["groups"]}
     assert (sorted(groups), groups["north"]) == (["north", "south"], ["Ann", "Ben", "Cem"])
     findings = command(tmp_path, bare, "doctor", "--json")
-    assert (findings.code, [one for one in findings.json() if not one["ok"] and not one["warning"]]) == (0, [])
+    assert (findings.code, [one for one in findings.json() if not one["ok"] or one["warning"] or one["remedy"]]) == (
+        0,
+        [],
+    )
     listed = command(tmp_path, bare, "jobs", "list", "--json")
     assert (listed.code, listed.json()) == (0, [])
 
@@ -147,11 +152,13 @@ def test_exit_codes_are_those_of_the_help_text(org, tmp_path):
     """0 done, 1 found or failed, 2 a person must change something, 3 no answer; the help text says so."""
     told = command(tmp_path, environment(org, "sqlite:///jobs.db"), "--help")
     assert [code for code in range(4) if re.search(rf"(?m)^  {code}  \w+", told.out)] == [0, 1, 2, 3]
+    open_store(f"sqlite:///{tmp_path}/jobs.db", org_id=org.ready["org_id"]).close()
     away = environment(org, "sqlite:///jobs.db", login_url="http://localhost:9")
     wrong = environment(org, "sqlite:///jobs.db", client_secret="another")
     asked = [
         (away, ("status",), 3),
-        (away, ("doctor", "--json"), 1),
+        (away, ("doctor", "--json"), 3),
+        (wrong, ("doctor",), 1),
         (wrong, ("status",), 2),
         (wrong, ("jobs", "show", "7"), 2),
     ]

@@ -155,7 +155,10 @@ def _create(path: Path) -> None:
             "(sqlite:///file.db is beside the program's working folder, sqlite:////folder/file.db starts at the root)."
         ) from None
     except OSError as fault:
-        raise Misconfigured(f"{_not_writable(path)} ({fault.strerror})") from None
+        raise Misconfigured(
+            f"The job database {path} cannot be written by this user ({fault.strerror}): "
+            f"give the user write access to the folder {path.parent}, or change {SETTING}."
+        ) from None
 
 
 _CREATING: Final = threading.Lock()

@@ -128,13 +128,18 @@ class Org(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `lead-router doctor`: what was looked at, whether it is as needed, and the remedy if not."""
+    """One line of `lead-router doctor`: what was looked at, whether it is as needed, and the remedy if not.
+
+    `warning`: it is not as it should be, and leads are routed all the same. `away`: nothing was seen, because
+    Salesforce or the database did not answer; another look may succeed.
+    """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
     warning: bool = False
+    away: bool = False
 
 
 @dataclass(frozen=True, slots=True)
