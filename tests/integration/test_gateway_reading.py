@@ -93,7 +93,9 @@ def test_a_status_asks_until_the_first_routing_only() -> None:
 def test_marks_are_best_effort_and_never_move_a_lead(org) -> None:
     held, deleted = org.lead(LeadSource="Web"), org.lead()
     org.delete(deleted)
-    org.client.mark([Mark(held, Status.HELD, "x" * 300), Mark(deleted, Status.FAILED, "gone")])
+    refused = org.client.mark([Mark(held, Status.HELD, "x" * 300), Mark(deleted, Status.FAILED, "gone")])
+    assert list(refused) == [deleted]
+    assert refused[deleted].startswith("ENTITY_IS_DELETED: ")
     row = org.row(held)
     assert (row["Routing_Status__c"], row["OwnerId"]) == ("Held", org.queue("Lead_Intake"))
     assert row["Routing_Error__c"] == "x" * 254 + "…"

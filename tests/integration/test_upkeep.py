@@ -121,3 +121,21 @@ def test_a_dead_job_s_lead_that_somebody_edited_is_found_again(rig: Rig):
     rig.drain()
 
     assert (untouched, rig.owner(lead)) == (1, "Ann")
+
+
+def test_held_jobs_are_asked_at_once_when_the_configuration_changed(rig: Rig):
+    """Whoever adds the missing rule sees its leads routed, not a minute's silence."""
+    rig.rest_org.update(rig.rest_org.refs["all"], Criteria__c="Country = 'Nowhere'")
+    (lead,) = rig.leads(1)
+    upkeep = rig.upkeep()
+    upkeep.step()
+    router = rig.worker()
+    rig.drain(router)
+    held = rig.store.queue().held
+    rig.rest_org.update(rig.rest_org.refs["all"], Criteria__c=None)
+    rig.clock.advance(31)
+    upkeep.step()
+
+    assert (held, rig.store.queue().due) == (1, 1)
+    rig.drain(rig.worker())
+    assert rig.owner(lead) == "Ann"

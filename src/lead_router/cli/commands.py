@@ -37,11 +37,11 @@ def status(words: argparse.Namespace) -> int:
         return code
     print(f"job database: {seen.database}\n")
     queue = seen.queue
-    counts = (queue.queued, queue.due, queue.working, queue.done, queue.dead, queue.quarantined)
-    print(table(("queued", "due", "working", "done", "dead", "quarantined"), [counts]))
+    counts = (queue.queued, queue.due, queue.held, queue.working, queue.done, queue.dead, queue.quarantined)
+    print(table(("queued", "due", "held", "working", "done", "dead", "quarantined"), [counts]))
     print(f"\noldest open job: {age(queue.oldest_open_age_s)}")
     print(
-        f"last sweep: {age(queue.last_sweep_age_s)}"
+        f"last sweep began: {age(queue.last_sweep_age_s)}"
         + (f" (asked for: {queue.sweep_requested})" * bool(queue.sweep_requested))
     )
     streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]

@@ -144,6 +144,10 @@ class SqlJobStore:
         rows = self._read(sql.JOB, id=job_id)
         return views.job_view(rows[0]) if rows else None
 
+    def ask_held(self) -> int:
+        """One that is being claimed is being asked anyway, and is passed over."""
+        return len(self._write(sql.ASK_HELD))
+
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""
         return bool(self._write(sql.REVIVE, id=job_id))

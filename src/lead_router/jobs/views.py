@@ -54,6 +54,7 @@ def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
     return QueueView(
         queued=counts["queued"],
         due=counts["due"],
+        held=counts["held"],
         working=counts["working"],
         done=counts["done"],
         dead=counts["dead"],

@@ -28,6 +28,7 @@ from lead_router.ports import (
     Refusal,
     Refused,
     Release,
+    Retry,
 )
 
 _log = structlog.get_logger(__name__)
@@ -169,7 +170,7 @@ class Routing:
             if isinstance(ending, Bury)
         ]
         for job, ending in resolution.endings:
-            _log.info("lead_settled", lead=job.lead_id, job=job.id, ending=type(ending).__name__.lower())
+            _tell(job, ending)
         self._end(list(resolution.endings))
         self.mark(marks)
         ended = {job.id for job, _ in resolution.endings}
@@ -246,14 +247,26 @@ class Routing:
         """Jobs met code that was not written for them: their attempts count; when all are used they are dead."""
         text = f"{type(fault).__name__}: {fault}"
         endings = [(job, failed(job, text, self._wait_s(job))) for job in jobs]
+        for job, ending in endings:
+            _tell(job, ending)
         self._end(endings)
         self.mark([Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)])
 
     def mark(self, marks: Sequence[Mark]) -> None:
-        """Show marks on leads; a failure is logged and changes nothing else."""
+        """Show marks on leads; what is refused is logged and changes nothing else."""
         if not marks:
             return
         try:
-            self._org.mark(marks)
+            for lead_id, error in self._org.mark(marks).items():
+                _log.warning("lead_not_marked", lead=lead_id, error=error)
         except LeadRouterError as fault:
             _log.warning("leads_not_marked", leads=len(marks), error=str(fault))
+
+
+def _tell(job: Job, ending: Ending) -> None:
+    told = {"lead": job.lead_id, "job": job.id, "ending": type(ending).__name__.lower()}
+    match ending:
+        case Bury(error=error):
+            _log.warning("lead_settled", **told, error=error)
+        case Done() | Retry() | Release():
+            _log.info("lead_settled", **told)

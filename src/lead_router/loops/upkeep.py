@@ -71,6 +71,7 @@ class Upkeep:
         if self._current.replace(configuration):
             _log.info("configuration_changed", rules=len(configuration.rules), warnings=list(configuration.warnings))
             self._store.request_sweep("configuration changed")
+            self._store.ask_held()
             self._wake()
         return True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -117,8 +117,8 @@ class Org(Protocol):
         """Whether the ledger holds this very batch (after OutcomeUnknown)."""
         ...
 
-    def mark(self, marks: Sequence[Mark]) -> None:
-        """Show status and text on at most 200 leads; a lead that refuses is left as it is."""
+    def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:
+        """Show status and text on at most 200 leads; the answer says of each lead that refuses why it does."""
         ...
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:

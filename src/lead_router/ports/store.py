@@ -69,10 +69,11 @@ class StreamView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The queue at a glance; ages in seconds."""
+    """The queue at a glance; ages in seconds. `due` and `held` are parts of `queued`: ready now; nobody may have it."""
 
     queued: int
     due: int
+    held: int
     working: int
     done: int
     dead: int
@@ -194,6 +195,13 @@ class JobStore(Protocol):
 
     def job(self, job_id: int) -> JobView | None:
         """One job by its number."""
+        ...
+
+    def ask_held(self) -> int:
+        """What held jobs waited for may have come: those released with a reason that begins `held:` are due now.
+
+        The answer is how many.
+        """
         ...
 
     def revive(self, job_id: int) -> bool:

@@ -13,7 +13,7 @@ from lead_router.core.model import Batch, Configuration, Lead, Snapshot
 from lead_router.errors import BadCriteria, ContractMismatch
 from lead_router.ports import Mark, Receipt
 from lead_router.salesforce import queries, records
-from lead_router.salesforce.codes import surprise, troubles
+from lead_router.salesforce.codes import surprise, told, troubles
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects
@@ -86,8 +86,11 @@ class SalesforceOrg:
         rows = self._rest.query(queries.committed(sorted(own)))
         return {row[LedgerFields.LEAD_KEY]: row[LedgerFields.IDEMPOTENCY_KEY] for row in rows} == own
 
-    def mark(self, marks: Sequence[Mark]) -> None:
-        """Show status and text on at most 200 leads, each by itself; a lead that refuses is left as it is."""
+    def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:
+        """Show status and text on at most 200 leads, each by itself; the answer says why those refuse that do.
+
+        A rule of the org's own may refuse the note as it refused the owner: the lead is then left as it is.
+        """
         changes = [
             {
                 "id": mark.lead_id,
@@ -96,8 +99,12 @@ class SalesforceOrg:
             }
             for mark in sorted(marks, key=lambda mark: mark.lead_id)
         ]
-        if changes:
-            self._rest.send("PATCH", COLLECTION, collection(Objects.LEAD, changes, all_or_none=False), LEAD_HEADERS)
+        if not changes:
+            return {}
+        body = collection(Objects.LEAD, changes, all_or_none=False)
+        answers = self._rest.send("PATCH", COLLECTION, body, LEAD_HEADERS) or ()
+        refused = {change["id"]: troubles(one["errors"]) for change, one in zip(changes, answers, strict=False)}
+        return {str(lead_id): told(found[0]) for lead_id, found in refused.items() if found}
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All unassigned leads, oldest first, a page per call, each behind the last lead of the one before."""
