@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from support.simulator import simulator
 from support.third_program import Form
 from support.verdict import books, routed_once, turns_in_order
 
+ROOT = Path(__file__).parents[2]
 SETTLE_S = 30.0
 RULE = "AND(ISCHANGED(Routing_Idem_Key__c), Title = &quot;Embargo&quot;)"
 
@@ -146,6 +148,22 @@ def test_every_command_prints_one_json_value_and_ends_with_0(org, tmp_path):
     )
     listed = command(tmp_path, bare, "jobs", "list", "--json")
     assert (listed.code, listed.json()) == (0, [])
+
+
+def test_the_simulated_orgs_example_is_a_whole_org_to_route_in(tmp_path):
+    """With it, `doctor` finds nothing, and the leads that wait are routed by the weights 2 and 1."""
+    example = json.loads((ROOT / "src/org_simulator/example.json").read_text(encoding="utf-8"))
+    with simulator(scenario=example) as org:
+        router = Router(tmp_path, environment(org, "sqlite:///jobs.db"))
+        found = router.run("doctor", "--json")
+        assert (found.code, [one for one in found.json() if not one["ok"]]) == (0, [])
+        try:
+            router.start().await_event("lead_assigned", count=3)
+            names = {user["Id"]: user["LastName"] for user in org.rows("User")}
+            assert Counter(names.get(lead["OwnerId"]) for lead in org.rows("Lead")) == {"Ada": 2, "Bo": 1}
+            assert router.stop() == 0
+        finally:
+            router.kill()
 
 
 def test_exit_codes_are_those_of_the_help_text(org, tmp_path):
