@@ -12,10 +12,12 @@ WORKERS ?= 2
 $(VENV)/.run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("lead-router needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (needs a package index) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.run
+	@echo "installing what tests and checks need into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
