@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
 FUZZ_S ?= 300
+# Tests are spread over this many processes; 0 runs them in one, for a debugger.
+WORKERS ?= 2
 
 .PHONY: demo test bench fuzz coverage format lint types imports check clean
 .DEFAULT_GOAL := demo
@@ -11,10 +13,12 @@ FUZZ_S ?= 300
 $(VENV)/.run: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("lead-router needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" if sys.version_info < (3, 11) else 0)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) (needs a package index) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.run
+	@echo "installing what tests and checks need into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
@@ -22,7 +26,7 @@ demo: $(VENV)/.run
 	@$(BIN)/lead-router demo $(ARGS)
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 
 bench: $(VENV)/.dev
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)

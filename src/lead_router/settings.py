@@ -99,36 +99,51 @@ def _named(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def _refuse_unknown(names: frozenset[str]) -> None:
+def _refuse_unknown(names: Mapping[str, str]) -> None:
     known = {_named(name) for name in Settings.model_fields}
-    for name in sorted(names - known):
+    for name in sorted(names.keys() - known):
         near = difflib.get_close_matches(name, sorted(known), n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; see .env.example for the settings there are"
-        raise Misconfigured(f"{name} is not a setting{hint}")
+        hint = f"; did you mean {near[0]}?" if near else "; `lead-router init` writes a file with all there are"
+        raise Misconfigured(f"{names[name]} is not a setting{hint}")
 
 
-def _refuse_quotes(values: Mapping[str, str]) -> None:
+def _refuse_quotes(values: Mapping[str, str], told: Mapping[str, str]) -> None:
     for name, value in values.items():
         if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
-            raise Misconfigured(f"{name} has quotes in its value: remove them")
+            raise Misconfigured(f"{told[name]} has quotes in its value: remove them")
 
 
 def load(environment: Mapping[str, str], env_file: Path | None = None) -> Settings:
     """Settings from `environment`, which wins over `env_file`; raises Misconfigured naming the setting and remedy."""
-    if env_file is not None and not env_file.is_file():
-        raise Misconfigured(f"{env_file} does not exist: run `lead-router init` to write one")
-    filed = dotenv_values(env_file, interpolate=False) if env_file is not None else {}
-    values = {name: value or "" for name, value in filed.items() if name.startswith(PREFIX)}
-    values.update({name: value for name, value in environment.items() if name.startswith(PREFIX)})
-    _refuse_unknown(frozenset(values))
-    _refuse_quotes(values)
+    values = _filed(env_file) if env_file is not None else {}
+    told = {name: f"{name} (in {env_file})" for name in values}
+    set_here = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
+    values |= set_here
+    told |= {name: name for name in set_here}
+    _refuse_unknown(told)
+    _refuse_quotes(values, told)
     fields = {name.removeprefix(PREFIX).lower(): value for name, value in values.items() if value.strip()}
     try:
         return Settings.model_validate(fields)
     except ValidationError as refused:
         fault = refused.errors(include_input=False, include_url=False)[0]
-        where = _named(str(fault["loc"][0])) + ": " if fault["loc"] else ""
+        name = _named(str(fault["loc"][0])) if fault["loc"] else ""
+        where = told.get(name, name) + ": " if name else ""
         raise Misconfigured(where + fault["msg"].removeprefix("Value error, ")) from None
+
+
+def _filed(env_file: Path) -> dict[str, str]:
+    try:
+        if env_file.is_dir():
+            raise Misconfigured(f"{env_file} is a folder: name a settings file")
+        if not env_file.exists():
+            raise Misconfigured(f"{env_file} does not exist: run `lead-router init` to write one")
+        filed = dotenv_values(env_file, interpolate=False)
+    except UnicodeDecodeError:
+        raise Misconfigured(f"{env_file} is not a text in UTF-8: save it as one") from None
+    except OSError as fault:
+        raise Misconfigured(f"{env_file} cannot be read: {fault.strerror}") from None
+    return {name: value or "" for name, value in filed.items() if name.startswith(PREFIX)}
 
 
 def secret_text(path: Path, setting: str) -> str:

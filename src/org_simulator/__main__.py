@@ -39,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError, MetadataFault, Failure) as fault:
         print(f"org_simulator: {fault}", file=sys.stderr)  # noqa: T201
         return 2
-    asyncio.run(_serve(world, options))
+    try:
+        asyncio.run(_serve(world, options))
+    except OSError as fault:  # the port is another's, the host is not this machine, no certificate can be written
+        print(f"org_simulator: cannot serve at {options.host}:{options.port}: {fault.strerror}", file=sys.stderr)  # noqa: T201
+        return 2
     return 0
 
 
@@ -89,13 +93,14 @@ async def _serve(world: World, options: argparse.Namespace) -> None:
     log = logging.getLogger("org_simulator.access") if options.access_log else None
     runner = web.AppRunner(build(world, options.latency_ms), access_log=log, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
-    site = web.TCPSite(runner, options.host, options.port, ssl_context=context, backlog=512)
-    await site.start()
-    port = runner.addresses[0][1]
-    world.base_url = f"{'https' if context else 'http'}://{options.host}:{port}"
-    print(json.dumps(_ready(world, certificate)), flush=True)  # noqa: T201
-    await ended.wait()
-    await runner.cleanup()
+    try:
+        await web.TCPSite(runner, options.host, options.port, ssl_context=context, backlog=512).start()
+        port = runner.addresses[0][1]
+        world.base_url = f"{'https' if context else 'http'}://{options.host}:{port}"
+        print(json.dumps(_ready(world, certificate)), flush=True)  # noqa: T201
+        await ended.wait()
+    finally:
+        await runner.cleanup()
 
 
 def _ready(world: World, certificate: Path | None) -> dict[str, str | None]:

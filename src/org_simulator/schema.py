@@ -30,7 +30,7 @@ PACKAGE = Path("force-app/main/default")
 
 
 def default_metadata() -> Path:
-    """The `salesforce_metadata` folder of the checkout this package runs from, else of the working directory."""
+    """The `salesforce_metadata` folder in this package, of its checkout, or of the working directory, in this order."""
     for folder in (*Path(__file__).resolve().parents, Path.cwd(), *Path.cwd().parents):
         if (folder / FOLDER / PACKAGE).is_dir():
             return folder / FOLDER

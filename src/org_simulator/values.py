@@ -101,7 +101,7 @@ def _text(field: Field, value: Any) -> str:
         raise failures.invalid_email(field.label, field.name, value)
     if field.restricted and value not in field.picklist:
         raise failures.bad_picklist_value(field.label, field.name, value)
-    return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a pair is no character
 
 
 def accept(

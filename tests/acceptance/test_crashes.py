@@ -63,4 +63,4 @@ def test_killed_routers_lose_and_repeat_nothing(router_at, request, tmp_path, ki
             until(lambda: all_owned(org, LEADS), SETTLE_S, f"{LEADS} leads with an owner")
             promises_kept(org, form.created)
             assert stranded > 0  # else nobody was hit at work
-            assert [router.stop() for router in made] == [0] * several
+            assert [router.started().stop() for router in made] == [0] * several

@@ -45,6 +45,9 @@ def test_all_leads_are_routed_once_after_trouble(router_at, switches):
                     org.control("stream", {"arm": name, "count": 1 if name != "lose_event" else 3})
             until(lambda: all_owned(org, LEADS), SETTLE_S, f"{LEADS} leads with an owner")
             until(lambda: org.control("state")["faults"] == [], SETTLE_S, "all faults to have struck")
+            until(
+                lambda: org.control("state")["stream"]["faults"] == {}, SETTLE_S, "the stream's faults to have struck"
+            )
             promises_kept(org, form.created)
             assert [router.stop() for router in made] == [0, 0]
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import time
+
+import pytest
 
 from support import company
 from support.router import Router, environment, until
@@ -13,7 +19,7 @@ from support.verdict import all_owned, promises_kept
 LEADS = 400
 SETTLE_S = 30.0
 DRAIN_S = 20.0
-AT_ONCE_S = 2.0
+AT_ONCE_S = 5.0
 COMMIT = "PATCH"  # in the body of a commit alone: a snapshot only reads
 # With these, one hanging call outlasts the patience of a test by far.
 SLOW = {"read_timeout_s": "60", "lease_s": "75"}
@@ -71,3 +77,40 @@ def test_sigterm_while_the_org_is_out_of_reach(router_at, tmp_path):
         asked = time.monotonic()
         assert one.stop() == 0
         assert time.monotonic() - asked < DRAIN_S / 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("module", ["lead_router.cli.commands", "lead_router.settings", "lead_router.app"])
+def test_a_router_that_is_told_to_end_before_it_began_ends_with_0(tmp_path, module, number):
+    """C22: while the program is still being loaded there is nothing to drain and nothing to say.
+
+    The signal comes when the given module is asked for: an import hook sends it.
+    """
+    ended = _struck(tmp_path, module, number, "run")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_ctrl_c_ends_any_other_command_with_130_and_no_traceback(tmp_path):
+    """The shell's own code for it."""
+    ended = _struck(tmp_path, "lead_router.app", signal.SIGINT, "status")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
+def _struck(folder, module, number, *words):
+    """`lead-router` with these words, in a process that sends itself a signal on the import of a module."""
+    program = f"""
+import os, sys
+from lead_router.cli import main
+
+class Strike:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), {int(number)})
+
+sys.meta_path.insert(0, Strike())
+sys.exit(main({list(words)!r}))
+"""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("LEAD_ROUTER_")}
+    return subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env=bare, capture_output=True, text=True, check=False, timeout=30
+    )

@@ -22,13 +22,14 @@ SLOW_PART = 10  # with latency the naive loop is given this part of the leads: i
 def main(words: Sequence[str] | None = None) -> int:
     """Run both ways in turns at each latency; the table goes to standard output, all figures to a JSON file."""
     options = _options(words)
+    machine = report.machine()
     pairs = [_pair(latency_ms, options.leads, options.runs) for latency_ms in LATENCIES_MS]
-    seen = {"machine": report.machine(), "burst": [as_dict(pair) for pair in pairs]}
+    seen = {"machine": machine, "burst": [as_dict(pair) for pair in pairs]}
     options.json.write_text(json.dumps(seen, indent=2) + "\n", encoding="utf-8")
-    sys.stdout.write(f"{report.table(pairs)}\n{report.machine()}; all figures are in {options.json}\n")
+    sys.stdout.write(f"{report.table(pairs)}\n{machine}; all figures are in {options.json}\n")
     rules.main()
     if options.record:
-        (HERE / "REPORT.md").write_text(report.page(pairs), encoding="utf-8")
+        (HERE / "REPORT.md").write_text(report.page(pairs, machine), encoding="utf-8")
     return 0
 
 

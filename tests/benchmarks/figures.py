@@ -37,10 +37,10 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Medians over `runs` bursts of `leads` leads."""
+    """Medians over several bursts of `leads` leads; `rates` are the leads per second of each, ascending."""
 
     leads: int
-    runs: int
+    rates: tuple[float, ...]
     calls: float
     rate: float
     p50_ms: float
@@ -100,11 +100,11 @@ def figures(bursts: Sequence[Burst]) -> Figures:
     """The median of each figure by itself."""
 
     def middle(name: str) -> float:
-        return statistics.median(getattr(one, name) for one in bursts)
+        return float(statistics.median(getattr(one, name) for one in bursts))
 
     return Figures(
         leads=bursts[0].leads,
-        runs=len(bursts),
+        rates=tuple(sorted(one.rate for one in bursts)),
         calls=middle("calls"),
         rate=middle("rate"),
         p50_ms=middle("p50_ms"),

@@ -9,17 +9,28 @@ from collections.abc import Sequence
 
 from benchmarks.figures import PER, Figures, Pair
 
-HEADS = ("latency", "way", "leads", "API calls per 1,000", "leads/s", "p50 s", "p95 s", "max s", "1,000 leads take")
+HEADS = (
+    "latency",
+    "way",
+    "leads",
+    "API calls per 1,000",
+    "leads/s",
+    "least to most",
+    "p50 s",
+    "p95 s",
+    "max s",
+    "1,000 leads take",
+)
 MARK = "~"  # reckoned from fewer leads
 
 
 def table(pairs: Sequence[Pair]) -> str:
     """A Markdown table that can be read as plain text: per latency the router, the loop, and router against loop."""
-    rows = [HEADS]
+    rows: list[tuple[str, ...]] = [HEADS]
     for pair in pairs:
         rows.append(_row(pair, "router", pair.router))
         rows.append(_row(pair, "naive loop", pair.naive))
-        rows.append(("", "ratio", "", f"{pair.fewer:,.0f} x fewer", f"{pair.faster:,.1f} x more", *([""] * 4)))
+        rows.append(("", "ratio", "", f"{pair.fewer:,.0f} x fewer", f"{pair.faster:,.1f} x more", *([""] * 5)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["| " + " | ".join(_placed(row, widths)) + " |" for row in rows]
     rule = [("-" * width if number < 2 else "-" * (width - 1) + ":") for number, width in enumerate(widths)]
@@ -28,19 +39,22 @@ def table(pairs: Sequence[Pair]) -> str:
 
 
 def machine() -> str:
-    """The class of machine that this is."""
-    return f"{os.cpu_count()} cores, {platform.system()}, Python {sys.version_info.major}.{sys.version_info.minor}"
+    """The class of machine that this is, and how busy it is."""
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+    return f"{os.cpu_count()} cores, {platform.system()}, {python}, load {os.getloadavg()[0]:.1f} before the first run"
 
 
-def page(pairs: Sequence[Pair]) -> str:
+def page(pairs: Sequence[Pair], machine: str) -> str:
     """REPORT.md of this run."""
-    return PAGE.format(machine=machine(), runs=pairs[0].router.runs, table=table(pairs))
+    return PAGE.format(machine=machine, runs=len(pairs[0].router.rates), table=table(pairs))
 
 
 def _row(pair: Pair, way: str, seen: Figures) -> tuple[str, ...]:
     waits = [f"{ms / 1000:.2f}" for ms in (seen.p50_ms, seen.p95_ms, seen.max_ms)]
     took = f"{'' if seen.leads == PER else MARK}{PER / seen.rate:,.1f} s"
-    return (f"{pair.latency_ms} ms", way, f"{seen.leads:,}", f"{seen.calls:,.0f}", f"{seen.rate:,.1f}", *waits, took)
+    spread = f"{seen.rates[0]:,.1f} to {seen.rates[-1]:,.1f}"
+    counts = (f"{seen.leads:,}", f"{seen.calls:,.0f}", f"{seen.rate:,.1f}")
+    return (f"{pair.latency_ms} ms", way, *counts, spread, *waits, took)
 
 
 def _placed(row: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -53,8 +67,8 @@ def _placed(row: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 PAGE = """# A burst of leads in one group
 
-Written by `make bench ARGS=--record`. Machine: {machine}, shared by everything: the simulated org, the
-router, the third program. Medians of {runs} runs of each way, taken in turns.
+Written by `make bench ARGS=--record`. Medians of {runs} runs of each way, taken in turns.
+Machine: {machine}; simulated org, router and third program share it.
 
 {table}
 

@@ -135,7 +135,7 @@ def test_the_router_reads_every_field_it_decides_by():
 def test_accounts_and_contacts_are_read_only_where_asked_for():
     """The set for matching reads all of both, and no more than an owner is found by; no other set opens them."""
     matching = names.Permissions.MATCHING_SET
-    assert objects(matching) == dict.fromkeys(("Account", "Contact"), {"allowRead", "viewAllRecords"})
+    assert objects(matching) == {name: {"allowRead", "viewAllRecords"} for name in ("Account", "Contact")}
     assert readable(matching) == MATCHED
     assert set(shipped.texts(SETS[matching].root, "fieldPermissions", "editable")) == {"false"}
     assert [name for name in SETS if name != matching and {"Account", "Contact"} & objects(name).keys()] == []

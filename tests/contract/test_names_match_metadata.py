@@ -75,7 +75,7 @@ def test_permissions_queue_and_selection_are_the_same_on_both_sides():
     selected = {item.name: item.text("selectedEntity") for item in shipped.of("platformEventChannelMember")}
     assert set(selected.values()) == {names.Objects.LEAD_CHANGE, *names.Channels.ROSTER}
     assert selected[names.Channels.SELECTION] == names.Objects.LEAD_CHANGE
-    assert names.Channels.ROSTER_CHANGES == tuple(f"/data/{entity}" for entity in names.Channels.ROSTER)
+    assert tuple(f"/data/{entity}" for entity in names.Channels.ROSTER) == names.Channels.ROSTER_CHANGES
 
 
 def test_relations_exist():

@@ -63,6 +63,25 @@ def test_pauses_grow_between_failures(rig):
     assert sum(pauses[-4:]) > 2 * sum(pauses[:3])
 
 
+def test_a_success_ends_the_growth_of_pauses(rig):
+    """After a connect that was answered, the next failure is the first again."""
+    limits = Limits(pause_s=0.01, pause_max_s=5, settle_s=0.05)
+    rig.server.fail(HANDSHAKE, *[Drop()] * 6)
+    with capture_logs() as logs:
+        rig.settle(limits=limits)
+        rig.server.forget_clients()
+        rig.fill(lambda: rig.server.count(HANDSHAKE) == 8)
+    assert [line["failures"] for line in logs if line["event"] == "stream_lost"] == [1, 2, 3, 4, 5, 6, 1]
+
+
+def test_a_failure_with_an_interval_waits_for_it(rig):
+    """The advice of a reply without success counts like any other."""
+    rig.server.fail(CONNECT, Say(UNKNOWN_CLIENT, {"reconnect": "handshake", "interval": 250}))
+    with capture_logs() as logs:
+        rig.settle()
+    assert [line["pause_s"] for line in logs if line["event"] == "stream_lost"] == [0.25]
+
+
 def test_the_advised_interval_is_in_milliseconds(rig):
     """An interval of 300 is a third of a second, neither ignored nor taken for minutes."""
     rig.server.interval = 300

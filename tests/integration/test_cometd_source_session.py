@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 
 import pytest
@@ -20,6 +21,7 @@ from support.fault_cometd import (
     UNKNOWN_CLIENT,
     Cut,
     Drop,
+    FaultServer,
     Http,
     Say,
     Stall,
@@ -120,6 +122,15 @@ def test_an_expired_token_is_fetched_once(place, rig):
     rig.fill(lambda: rig.shelf.position == at(2))
     assert (rig.tokens.refreshes, rig.shelf.brought) == (["token-1"], [identity(1), identity(2)])
     assert rig.server.starts()[-1] == 1
+
+
+def test_a_token_that_was_replaced_is_not_refused_again(rig):
+    """A5: the next session after that asks for no further token."""
+    rig.server.tokens = {"token-2"}
+    rig.settle()
+    rig.server.forget_clients()
+    rig.fill(lambda: rig.server.count(SUBSCRIBE) == 2)
+    assert rig.tokens.asked == [None, "token-1", None]
 
 
 @pytest.mark.parametrize(
@@ -243,6 +254,28 @@ def test_an_answer_over_the_limit_reconnects_and_asks_for_a_sweep(rig):
     rig.fill(lambda: len(rig.shelf.gaps) >= 2)
     assert (rig.server.starts()[-1], rig.shelf.position) == (1, at(1))
     assert "20000 bytes" in rig.shelf.gaps[0]
+
+
+def test_a_redirect_is_not_followed(rig):
+    """The token goes to the org that gave it and to no other place."""
+    with contextlib.closing(FaultServer()) as elsewhere:
+        moved = Http(307, b"", {"Location": f"{elsewhere.url}/cometd/68.0"})
+        rig.server.fail(HANDSHAKE, moved, moved)
+        rig.settle()
+        assert elsewhere.seen == []
+
+
+def test_an_answer_that_died_may_have_held_more_of_the_last_id(rig):
+    """While the stream is down, silence does not complete the last replay id: it is asked for again."""
+    rig.server.hold_s = 5
+    rig.settle(limits=Limits(pause_s=0.5, pause_max_s=0.6, settle_s=0.15))
+    rig.server.publish(created(2))
+    rig.fill(lambda: identity(2) in rig.shelf.identities)
+    rig.server.fail(CONNECT, Drop())
+    rig.fill_for(0.3)
+    assert rig.shelf.position == at(1)
+    rig.fill(lambda: rig.shelf.position == at(2))
+    assert rig.server.starts() == [-2, 1]
 
 
 def test_a_server_that_is_not_there_is_waited_for(rig):

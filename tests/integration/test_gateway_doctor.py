@@ -33,6 +33,25 @@ def test_a_ready_org_has_no_fault(org) -> None:
         finding.name for finding in found
     }
     assert all(finding.remedy for finding in found if not finding.ok)
+    assert [finding for finding in found if finding.ok and (finding.remedy or finding.warning)] == []
+
+
+def test_it_is_told_which_leads_are_unassigned_and_how_many_there_are(org) -> None:
+    """A router that hears every event and routes no lead is most often one whose leads come to another owner."""
+    org.lead()
+    (seen,) = [finding for finding in findings(org) if finding.name == "unassigned leads"]
+    assert seen.ok
+    assert seen.detail == "1 now: leads owned by the queue Lead_Intake; no other lead is ever routed"
+
+
+def test_change_events_are_described_where_lead_is_selected(org) -> None:
+    """Else a warning: whether Lead is selected is only seen in Setup."""
+    (seen,) = [finding for finding in findings(org) if finding.name == "change events"]
+    assert seen.ok
+    org.world.org.schema = replace(org.world.org.schema, cdc_entities=frozenset())
+    org.world.views.clear()
+    (seen,) = [finding for finding in findings(org) if finding.name == "change events"]
+    assert (seen.ok, seen.warning) == (False, True)
 
 
 def test_wrong_credentials_are_the_only_finding(org) -> None:

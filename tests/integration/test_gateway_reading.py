@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from lead_router.core.model import Mode, Status, ToGroup, ToOwner
@@ -19,7 +21,7 @@ def org() -> RestOrg:
 def test_a_full_batch_is_read_in_one_call(org) -> None:
     """B19, P37: 200 leads with both submission keys each."""
     ids = [org.lead(f"p{number}@example.org") for number in range(200)]
-    keys = [f"{number:032x}" for number in range(400)]
+    keys = [f"{'eo'[number % 2]}{number:031x}" for number in range(400)]
     configuration = org.client.configuration()
     before = org.calls()
     snapshot = org.client.snapshot(configuration, ids, keys)
@@ -91,7 +93,9 @@ def test_a_status_asks_until_the_first_routing_only() -> None:
 def test_marks_are_best_effort_and_never_move_a_lead(org) -> None:
     held, deleted = org.lead(LeadSource="Web"), org.lead()
     org.delete(deleted)
-    org.client.mark([Mark(held, Status.HELD, "x" * 300), Mark(deleted, Status.FAILED, "gone")])
+    refused = org.client.mark([Mark(held, Status.HELD, "x" * 300), Mark(deleted, Status.FAILED, "gone")])
+    assert list(refused) == [deleted]
+    assert refused[deleted].startswith("ENTITY_IS_DELETED: ")
     row = org.row(held)
     assert (row["Routing_Status__c"], row["OwnerId"]) == ("Held", org.queue("Lead_Intake"))
     assert row["Routing_Error__c"] == "x" * 254 + "…"
@@ -179,3 +183,20 @@ def test_a_bad_setting_is_refused_by_name(intake, told) -> None:
 def test_bad_narrowing_criteria_are_refused() -> None:
     with pytest.raises(BadCriteria, match="unassigned"):
         RestOrg(best(), Intake(unassigned="Nope__c = 1")).client.configuration()
+
+
+def test_a_snapshot_reads_groups_first_and_members_behind_them(org: RestOrg) -> None:
+    """D1: what a rival writes between the two reads makes our commit refused; the other order would overwrite it."""
+    lead, configuration = org.lead("ann@example.org"), org.client.configuration()
+    bodies: list[bytes] = []
+    org.world.before.append(lambda request: bodies.append(request.body))
+    org.client.snapshot(configuration, [lead], ["e" + "0" * 31, "o" + "0" * 31])
+
+    parts = json.loads(bodies[-1])["compositeRequest"]
+    assert [part["referenceId"] for part in parts] == [
+        "groups",
+        "members",
+        "leads",
+        "ledger",
+        "submissions0",
+    ]

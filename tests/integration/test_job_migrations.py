@@ -174,6 +174,7 @@ class TestFile:
         finally:
             tmp_path.chmod(0o700)
         assert "cannot be written by this user" in text
+        assert f"write access to the folder {tmp_path}" in text
 
     def test_a_file_that_may_not_be_written(self, embedded):
         """Another user's file, readable as it may be."""

@@ -441,6 +441,15 @@ class TestQueue:
         assert (second.replay_id, second.age_s < 30) == (b"1", True)
         assert (view.sweep_requested, view.last_sweep_age_s) == ("gap", None)
 
+    def test_held_jobs_are_counted_and_may_be_asked_at_once(self, database, store):
+        """What they waited for may have come; a job that waits for another reason keeps its time."""
+        store.record([new_job(number) for number in range(3)])
+        first, second, third = claim(store, limit=3)
+        store.end([(first, Release(60, "held: no rule")), (second, Release(60, "x")), (third, Retry(60, "held up"))])
+        assert (store.queue().queued, store.queue().due, store.queue().held) == (3, 0, 1)
+        assert (store.ask_held(), store.ask_held()) == (1, 0)
+        assert (store.queue().due, leads(claim(store, limit=3))) == (1, [first.lead_id])
+
     def test_forget_deletes_what_is_done_and_old(self, database, store):
         """The longest done first, up to the limit; open and dead jobs stay whatever their age."""
         store.record([new_job(number) for number in range(6)])
@@ -534,3 +543,13 @@ def test_the_claims_of_a_dead_worker_are_claimed_at_once(database: Database) -> 
 
     assert (again.id, again.attempts, store.holders()) == (dead.id, 2, {"heir", "other"})
     assert store.end([(dead, Done("late")), (other, Done("well"))]) == {other.id}
+
+
+def test_deaths_are_told_of_leads_without_an_open_job(database: Database) -> None:
+    """A lead whose job died and that has another one waiting is not dead."""
+    store = database.open()
+    store.record([new_job(1), new_job(2), new_job(3), new_job(4, lead=2, event="later")])
+    claimed = store.claim("w", limit=10, lease_s=60)
+    store.end([(job, Bury("no")) for job in claimed if job.id in (1, 2)])
+
+    assert set(store.deaths([lead_id(1), lead_id(2), lead_id(3), lead_id(9)])) == {lead_id(1)}

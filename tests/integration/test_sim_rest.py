@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import format_datetime
 
@@ -436,3 +439,13 @@ def test_control_calls_name_what_is_wrong(org):
     assert [each.status_code for each in answers] == [400, 400, 400, 400, 404]
     assert "gremlin" in answers[0].json()["error"]
     assert "leed" in answers[1].json()["error"].lower()
+
+
+def test_a_port_that_is_taken_is_told_in_one_line():
+    """Exit 2, as for any option that cannot be had."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        words = [sys.executable, "-m", "org_simulator", "--host", "127.0.0.1", "--port", port]
+        ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=30)
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
+    assert ended.stderr.startswith(f"org_simulator: cannot serve at 127.0.0.1:{port}: ")

@@ -104,3 +104,38 @@ def test_old_done_jobs_are_forgotten_and_others_kept(rig: Rig):
     upkeep.step()
 
     assert [job.status for job in rig.jobs()] == ["queued"]
+
+
+def test_a_dead_job_s_lead_that_somebody_edited_is_found_again(rig: Rig):
+    """The note on the lead is our own change and finds nothing; a person's edit may have mended the cause."""
+    (lead,) = rig.leads(1)
+    rig.forbid("ISCHANGED(OwnerId)", "Nobody moves")
+    rig.drain()
+    upkeep = rig.upkeep()
+    upkeep.step()
+    untouched = len(rig.jobs())
+    rig.clock.advance(301)
+    rig.allow()
+    rig.rest_org.update(lead, Phone="+32 2 555 01 02")
+    upkeep.step()
+    rig.drain()
+
+    assert (untouched, rig.owner(lead)) == (1, "Ann")
+
+
+def test_held_jobs_are_asked_at_once_when_the_configuration_changed(rig: Rig):
+    """Whoever adds the missing rule sees its leads routed, not a minute's silence."""
+    rig.rest_org.update(rig.rest_org.refs["all"], Criteria__c="Country = 'Nowhere'")
+    (lead,) = rig.leads(1)
+    upkeep = rig.upkeep()
+    upkeep.step()
+    router = rig.worker()
+    rig.drain(router)
+    held = rig.store.queue().held
+    rig.rest_org.update(rig.rest_org.refs["all"], Criteria__c=None)
+    rig.clock.advance(31)
+    upkeep.step()
+
+    assert (held, rig.store.queue().due) == (1, 1)
+    rig.drain(rig.worker())
+    assert rig.owner(lead) == "Ann"

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from org_simulator import ownership
+from org_simulator.failures import Failure
 from org_simulator.switches import Switches
 from support.worker_rig import LEASE_S, Rig
 
@@ -251,4 +253,94 @@ def test_a_job_that_breaks_the_code_does_not_hold_up_the_others(rig: Rig):
         rig.clock.advance(30)
 
     assert rig.outcomes() == ["assigned", "dead", "assigned", "assigned"]
-    assert (rig.lead(poison)["Routing_Status__c"], rig.jobs()[1].attempts) == ("Failed", 3)
+    assert rig.lead(poison)["Routing_Status__c"] == "Failed"
+    assert [job.attempts for job in rig.jobs()] == [1, 3, 1, 1]
+
+
+def test_a_group_made_anew_under_an_old_key_waits_for_a_person(rig: Rig):
+    """A group deleted and made again stands before turns that its ledger has: one clear text, and no hot loop."""
+    rig.leads(2)
+    rig.drain()
+    rig.rest_org.update(rig.rest_org.refs["emea"], Epoch__c=2, Turn__c=0)
+    old = {"Idempotency_Key__c": "old", "Lead_Key__c": "old.1", "Turn_Key__c": "emea.2.1", "Outcome__c": "Assigned"}
+    rig.rest_org.insert("Lead_Assignment__c", **old)
+    (lead,) = rig.leads(1)
+    before = rig.rest_org.calls()
+    rig.drain()
+
+    assert rig.rest_org.calls() - before < 12
+    shown = rig.lead(lead)
+    assert shown["Routing_Status__c"] == "Held"
+    assert shown["Routing_Error__c"].startswith("turn 1 of epoch 2 of group 'emea' is taken in the ledger already")
+    rig.rest_org.update(rig.rest_org.refs["emea"], Epoch__c=3, Turn__c=0)
+    rig.clock.advance(61)
+    rig.drain()
+    assert rig.owner(lead) in {"Ann", "Bob"}
+
+
+def test_a_member_deleted_meanwhile_refuses_no_lead(rig: Rig):
+    """D8, P7: the roster is read anew, the lead goes to whoever is left."""
+    leads = rig.leads(3)
+    rig.client.before_write.append(lambda: rig.rest_org.delete(rig.rest_org.refs["ann_emea"]))
+    rig.drain()
+
+    assert [rig.owner(lead) for lead in leads] == ["Bob"] * 3
+    assert rig.outcomes() == ["assigned"] * 3
+
+
+def test_a_fallback_queue_deleted_meanwhile_holds_the_lead(rig: Rig):
+    """The lead is not at fault when its new owner is gone: it waits and is shown as held."""
+    rig.rest_org.update(rig.rest_org.refs["emea"], Fallback_Queue__c="Default_Assigned")
+    for name in ("ann", "bob"):
+        rig.rest_org.update(rig.rest_org.refs[f"{name}_emea"], Active__c=False)
+    worker = rig.worker(name="after the change")
+    (lead,) = rig.leads(1)
+    rig.client.before_write.append(lambda: rig.rest_org.delete(rig.rest_org.queue("Default_Assigned")))
+    rig.drain(worker)
+
+    assert (rig.owner(lead), rig.lead(lead)["Routing_Status__c"]) == ("Lead_Intake", "Held")
+    assert [job.status for job in rig.jobs()] == ["queued"]
+
+
+def test_owners_that_salesforce_refuses_are_passed_over_however_many(rig: Rig, monkeypatch):
+    """P52: seven members cannot own leads though their rows say nothing of it; the eighth gets the lead, at once."""
+    for number in range(7):
+        user = rig.rest_org.insert("User", Username=f"new{number}@sim.example", LastName=f"New{number}")
+        rig.rest_org.insert("Round_Robin_Member__c", Group__c=rig.rest_org.refs["emea"], User__c=user)
+    plain = ownership.problems
+
+    def problems(tx, sobject, row, before):
+        owner = tx.row("User", row.get("OwnerId") or "") or {}
+        new = sobject.name == "Lead" and str(owner.get("LastName")).startswith("New")
+        refusal = Failure("TRANSFER_REQUIRES_READ", "The new owner must have read permission", fields=("OwnerId",))
+        return [*plain(tx, sobject, row, before), *([refusal] if new else [])]
+
+    monkeypatch.setattr(ownership, "problems", problems)
+    leads = rig.leads(4)
+    rig.drain()
+
+    assert {rig.owner(lead) for lead in leads} == {"Ann", "Bob"}
+    assert rig.turns() == [1, 2, 3, 4]
+
+
+def test_a_group_that_cannot_be_written_does_not_stop_the_others(rig: Rig):
+    """A rule of the org's own refuses one group's turn: its leads wait, shown as held; the other group goes on."""
+    other = rig.rest_org.insert("Round_Robin_Group__c", Name="Other", Key__c="other", Mode__c="Live")
+    rig.rest_org.insert("Round_Robin_Member__c", Group__c=other, User__c=rig.rest_org.refs["bob"])
+    rig.rest_org.insert(
+        "Routing_Rule__c",
+        Name="Others",
+        Precedence__c=5,
+        Active__c=True,
+        Criteria__c="Country = 'Japan'",
+        Target_Group__c=other,
+    )
+    rig.forbid('Key__c = "emea"', "Give the group a manager", "Round_Robin_Group__c")
+    worker = rig.worker(name="after the change")
+    (stuck,) = rig.leads(1)
+    (going,) = rig.leads(1, Country="Japan")
+    rig.drain(worker)
+
+    assert (rig.owner(stuck), rig.owner(going)) == ("Lead_Intake", "Bob")
+    assert "Give the group a manager" in rig.lead(stuck)["Routing_Error__c"]
+    assert rig.breaker.open_s() == 0

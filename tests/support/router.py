@@ -85,9 +85,11 @@ class Router:
         self.settings = dict(settings)
         self.log = folder / "router.log"
         self.process: subprocess.Popen[bytes] | None = None
+        self._before = 0
 
     def start(self) -> Router:
         """Start it, without waiting for anything."""
+        self._before = len(self.events("router_started"))
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "lead_router", "run"],
@@ -113,6 +115,11 @@ class Router:
     def subscribed(self) -> Router:
         """Until it hears the stream."""
         self.await_event("stream_subscribed")
+        return self
+
+    def started(self) -> Router:
+        """Until the process that was started last has begun to route."""
+        self.await_event("router_started", count=self._before + 1)
         return self
 
     def kill(self) -> None:

@@ -157,30 +157,26 @@ class Rig:
     def outcomes(self) -> list[str]:
         return [job.outcome or job.status for job in self.jobs()]
 
-    def forbid(self, formula: str, message: str) -> None:
-        """An administrator adds a validation rule to Lead; it may read standard text fields."""
-        sobject = self.org.schema.objects["lead"]
-        types = {known.name: known.type for known in sobject.fields.values()}
-        rule = Rule(
-            "Local", formula, message, None, active=True, condition=compile_formula(formula, types, frozenset())
-        )
-        self._replace_lead(replace(sobject, validation_rules=(*sobject.validation_rules, rule)))
+    def forbid(self, formula: str, message: str, sobject: str = "Lead") -> None:
+        """An administrator adds a validation rule."""
+        known = self.org.schema.objects[sobject.lower()]
+        types = {field.name: field.type for field in known.fields.values()}
+        condition = compile_formula(formula, types, frozenset())
+        rule = Rule("Local", formula, message, None, active=True, condition=condition)
+        self._replace(replace(known, validation_rules=(*known.validation_rules, rule)))
 
     def allow(self) -> None:
         """The administrator takes that rule away."""
-        sobject = self.org.schema.objects["lead"]
-        self._replace_lead(
-            replace(sobject, validation_rules=tuple(rule for rule in sobject.validation_rules if rule.name != "Local"))
-        )
+        known = self.org.schema.objects["lead"]
+        rules = tuple(rule for rule in known.validation_rules if rule.name != "Local")
+        self._replace(replace(known, validation_rules=rules))
 
-    def _replace_lead(self, sobject: Any) -> None:
+    def _replace(self, sobject: Any) -> None:
+        name = sobject.name.lower()
         objects = self.org.schema.objects
         assert isinstance(objects, dict)
-        objects["lead"] = sobject
-        for holder in vars(self.org).values():
-            tables = getattr(holder, "tables", None)
-            if isinstance(tables, dict) and "lead" in tables:
-                tables["lead"].sobject = sobject
+        objects[name] = sobject
+        self.org.store.tables[name].sobject = sobject
 
     def close(self) -> None:
         for store in self._stores:

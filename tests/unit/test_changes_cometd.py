@@ -87,6 +87,8 @@ def test_an_overflow_is_a_gap_without_a_change():
     reading = read_event(CHANNEL, event(body))
     assert (reading.changes, reading.unreadable, reading.replay_id) == ((), None, 7)
     assert "GAP_OVERFLOW" in reading.gap
+    bare = {"entityName": "Lead", "changeType": "GAP_OVERFLOW"}
+    assert read_event(CHANNEL, event({"ChangeEventHeader": bare})).gap == reading.gap
 
 
 @pytest.mark.parametrize("vague", ["00Q*", "000000000000000AAA"])

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from lead_router.core.model import Batch
-from lead_router.errors import ContractMismatch, Misconfigured, RateLimited, RowLocked
+from lead_router.errors import ContractMismatch, RateLimited, RowLocked
 from lead_router.ports import (
     AlreadyRouted,
     Committed,
     Gone,
+    GroupStuck,
     LeadMoved,
     Receipt,
     Refusal,
@@ -179,11 +180,32 @@ def test_a_first_lead_that_is_gone_makes_its_follower_decide_again() -> None:
     assert judged(following(2, 1), {("leads", 0): reference}, {}) == Refused((LeadMoved(lead_id(2)),))
 
 
-def test_a_state_that_cannot_be_written_is_for_a_person() -> None:
-    with pytest.raises(Misconfigured, match=member_id(1)):
-        judged(batch([1, 2]), {("members", 0): [error("FIELD_CUSTOM_VALIDATION_EXCEPTION", "Weight_Range: no")]}, {})
-    with pytest.raises(Misconfigured, match="INSUFFICIENT_ACCESS"):
-        judged(batch([1]), {}, {"group": [{"errorCode": "INSUFFICIENT_ACCESS_OR_READONLY", "message": "no"}]})
+def test_a_rotation_that_cannot_be_written_holds_its_group_alone() -> None:
+    """A rule of the org's own on one group must not stop the others: the fault is that group's, for a person."""
+    rule = {("members", 0): [error("FIELD_CUSTOM_VALIDATION_EXCEPTION", "Weight_Range: no")]}
+    (fault,) = judged(batch([1, 2]), rule, {}).faults
+    assert isinstance(fault, GroupStuck)
+    assert member_id(1) in fault.text
+    access = {"group": [{"errorCode": "INSUFFICIENT_ACCESS_OR_READONLY", "message": "no"}]}
+    (fault,) = judged(batch([1]), {}, access).faults
+    assert isinstance(fault, GroupStuck)
+    assert "INSUFFICIENT_ACCESS" in fault.text
+
+
+@pytest.mark.parametrize("code", ["ENTITY_IS_DELETED", "NOT_FOUND", "INVALID_CROSS_REFERENCE_KEY"])
+def test_a_member_deleted_since_it_was_read_is_read_anew(code: str) -> None:
+    """D8, P7: no lead is refused because an admin removed a member in the same moment."""
+    gone = [error(code, "entity is deleted")]
+    assert judged(batch([1]), {("members", 0): gone}, {}) == Refused((TurnTaken(),))
+    named = [{**error("INVALID_CROSS_REFERENCE_KEY", "invalid cross reference id"), "fields": ["Member__c"]}]
+    assert judged(batch([1]), {("ledger", 0): named}, {}) == Refused((TurnTaken(),))
+
+
+def test_a_queue_that_takes_no_leads_is_an_owner_refused() -> None:
+    """The lead is not at fault when its new owner is: another is chosen."""
+    refused = [{**error("INVALID_OPERATION", "Queue not associated with this SObject type"), "fields": ["OwnerId"]}]
+    (fault,) = judged(batch([1]), {("leads", 0): refused}, {}).faults
+    assert isinstance(fault, RepGone)
 
 
 def test_a_missing_field_is_a_contract_mismatch() -> None:

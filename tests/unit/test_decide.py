@@ -236,3 +236,12 @@ def test_held_leads_are_decided_in_the_order_asked():
     """P68: the oldest job is asked first and gets the first turn, whatever the lead's id."""
     decisions = decide(configuration(), snapshot([lead(1), lead(9)], [EMEA]), [ask(9, 900.0), ask(1)])
     assert [(decision.lead.id, decision.turn.number) for decision in decisions] == [(lead_id(9), 1), (lead_id(1), 2)]
+
+
+def test_a_cloned_lead_is_new_though_it_bears_the_original_s_routing_fields():
+    """Cloning copies stamp and round: the copy takes a higher round, and its submission counts as a first one."""
+    original = lead(2, "ann@example.com", stamp=f"org.{lead_id(2)}.create", round=1)
+    copy = lead(1, "ann@example.com", stamp=original.stamp, round=1)
+    decision = one(configuration(), [copy], [EMEA])
+
+    assert (decision.round, decision.submission is None) == (2, False)

@@ -27,12 +27,12 @@ CANARIES = [
 def lines():
     """What is logged during a test, as text; the logging set-up is put back afterwards."""
     root = logging.getLogger()
-    before = (root.handlers[:], root.level)
+    before, logging_as_before = (root.handlers[:], root.level), structlog.get_config()
     stream = io.StringIO()
     configure("debug", stream)
     yield stream
     root.handlers[:], root.level = before
-    structlog.reset_defaults()
+    structlog.configure(**logging_as_before)
 
 
 @pytest.mark.parametrize("secret", CANARIES)

@@ -151,18 +151,17 @@ def test_a_row_of_another_shape_is_told_without_its_values() -> None:
     assert "lovelace" not in str(refused.value)
 
 
-def test_a_group_is_as_its_first_member_s_row_says() -> None:
-    """Later pages are read later: a newer turn beside an older member would pass for a fresh sight of the group."""
+def test_a_group_s_state_is_its_own_row_s_read_before_its_members() -> None:
+    """D1: a newer turn beside an older member would pass for fresh, and overwrite what a rival wrote."""
+    state = {"Id": GROUP_ID, "Key__c": "emea", "Name": "EMEA", "Mode__c": "Live", "Epoch__c": 3.0, "Turn__c": 41.0}
+    state |= {"Clock__c": 7.0, "Fallback_Queue__c": None}
+    state |= {"Fallback_Group__c": None, "Business_Hours__c": None, "Reroute__c": None, "Count_Manual__c": True}
+    state |= {"Manager__c": user_id(8), "Manager__r": {"IsActive": False}}
 
-    def row(number: int, turn: float) -> dict[str, object]:
-        parent = {"Key__c": "emea", "Name": "EMEA", "Mode__c": "Live", "Epoch__c": 3.0, "Turn__c": turn}
-        parent |= {"Clock__c": 7.0, "Fallback_Queue__c": None, "Fallback_Group__c": None, "Business_Hours__c": None}
-        parent |= {"Manager__c": user_id(8), "Manager__r": {"IsActive": False}, "Reroute__c": None}
-        parent["Count_Manual__c"] = True
+    def row(number: int, group: str = GROUP_ID) -> dict[str, object]:
         return {
             "Id": member_id(number),
-            "Group__c": GROUP_ID,
-            "Group__r": parent,
+            "Group__c": group,
             "User__c": user_id(number),
             "User__r": {"Name": f"Rep {number}", "IsActive": number == 1, "TimeZoneSidKey": "Asia/Tokyo"},
             "Weight__c": 2.0,
@@ -179,7 +178,7 @@ def test_a_group_is_as_its_first_member_s_row_says() -> None:
             "Accepts__c": None,
         }
 
-    found = records.groups([row(1, 41.0), row(2, 42.0)])
+    found = records.groups([state], [row(1), row(2), row(3, "a00000000000009AAA")])
     group = found[GROUP_ID]
     manager = {"manager_id": user_id(8), "manager_active": False, "counts_manual": True}
     assert group == Group(GROUP_ID, "emea", "EMEA", Mode.LIVE, 3, 41, 7, None, group.members, **manager)
@@ -228,17 +227,17 @@ def test_values_cannot_end_a_literal() -> None:
 
 def test_a_full_batch_s_queries_fit_into_their_urls() -> None:
     """B19: 200 leads with both submission keys each are read in one call."""
-    keys = [f"{number:032x}" for number in range(400)]
+    keys = [f"{'eo'[number % 2]}{number:031x}" for number in range(400)]
     ids = [lead_id(number) for number in range(200)]
     for soql in (
-        queries.ledger("Submission_Even__c", keys),
+        queries.submissions(keys),
         queries.ledger("Lead__c", ids),
         queries.leads(queries.BASE_LEAD_FIELDS, ids),
         queries.members(),
     ):
         assert len(queries.part("q", soql).path) < queries.URL_MAX
     with pytest.raises(Misconfigured):
-        queries.part("q", queries.ledger("Submission_Even__c", keys * 2))
+        queries.part("q", queries.submissions(keys * 2))
 
 
 def test_a_query_s_url_is_encoded_once() -> None:

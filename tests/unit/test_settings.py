@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,27 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name():
         Misconfigured, match=r"LEAD_ROUTER_INTAKE_QUEUE is not a setting; did you mean LEAD_ROUTER_INTAKE_QUEUES\?"
     ):
         load({"LEAD_ROUTER_INTAKE_QUEUE": "Inbound"})
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [(b"LEAD_ROUTER_X=1\n", "LEAD_ROUTER_X (in {})"), (b"LEAD_ROUTER_LEASE_S=1\n", "LEASE_S"), (b"\xff\xfe", "UTF-8")],
+    ids=["unknown", "out of range", "no text"],
+)
+def test_a_fault_of_a_file_names_the_file(tmp_path, text, wrong):
+    """Of several settings files the one at fault is told; the environment's own settings name none."""
+    file = tmp_path / "my.env"
+    file.write_bytes(text)
+    with pytest.raises(Misconfigured, match=re.escape(wrong.format(file))):
+        load({}, file)
+
+
+def test_a_folder_is_no_settings_file(tmp_path):
+    """Nor is a file that is not there."""
+    with pytest.raises(Misconfigured, match="is a folder: name a settings file"):
+        load({}, tmp_path)
+    with pytest.raises(Misconfigured, match="does not exist: run `lead-router init`"):
+        load({}, tmp_path / "none.env")
 
 
 def test_foreign_variables_are_ignored():

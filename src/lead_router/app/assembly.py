@@ -61,7 +61,16 @@ class Assembly:
             default_start=STREAM_STARTS[self.settings.stream_start],
         )
         own = partial(own_change, user_id=self.wired.tokens.token().user_id)
-        return Intake(source, store, self.current, org_id=self.org_id, own=own, wait_s=INTAKE_WAIT_S, wake=self.wake)
+        return Intake(
+            source,
+            store,
+            self.current,
+            channel=channel,
+            org_id=self.org_id,
+            own=own,
+            wait_s=INTAKE_WAIT_S,
+            wake=self.wake,
+        )
 
     def worker(self, number: int) -> Worker:
         """A loop that routes."""

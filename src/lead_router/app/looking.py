@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
 from dataclasses import dataclass
 
 from lead_router.app.wiring import store_of, wire
 from lead_router.core.duty import on_duty
 from lead_router.core.rotation import who_is_next
-from lead_router.errors import Transient
-from lead_router.jobs import known_orgs
+from lead_router.errors import LeadRouterError, Misconfigured, Transient
+from lead_router.jobs import doubt, known_orgs, missing_file, whereabouts
+from lead_router.log import scrub
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.salesforce.doctor import diagnose as examine
-from lead_router.settings import Settings
+from lead_router.settings import PREFIX, Settings
 
 NEXT_SHOWN = 3
 
@@ -29,34 +32,46 @@ class GroupStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Everything `status` shows; `org_fault` says why groups are missing, if they are."""
+    """Everything `status` shows; `org_fault` says why groups are missing, if they are.
 
+    `org_away`: Salesforce did not answer; False: a person must change something first.
+    """
+
+    database: str
     queue: QueueView
     groups: tuple[GroupStatus, ...]
     warnings: tuple[str, ...]
     org_fault: str | None
+    org_away: bool
 
 
 def open_jobs(settings: Settings) -> JobStore:
-    """The job store of the org that the database knows; of several, the one that the settings log in to."""
+    """The job store of the org that the database knows; of several, the one that the settings log in to.
+
+    Raises Misconfigured where there is no file: whoever only looks must not make one, least of all in a wrong folder.
+    """
+    absent = missing_file(settings.database)
+    if absent is not None:
+        raise Misconfigured(
+            f"no job database at {absent}: is this the folder of the running router? "
+            f"set {PREFIX}DATABASE, or name its settings file with --env-file"
+        )
     orgs = known_orgs(settings.database)
     org_id = orgs[0] if len(orgs) == 1 else "" if not orgs else wire(settings).tokens.token().org_id
     return store_of(settings, org_id)
 
 
 def status(settings: Settings) -> Status:
-    """The queue, and the groups with who is next; without an answer of the org, the queue alone."""
-    store = open_jobs(settings)
-    try:
+    """The queue, and the groups with who is next; where the org or a record in it is at fault, the queue alone."""
+    database = whereabouts(settings.database)
+    with closing(open_jobs(settings)) as store:
         queue = store.queue()
-    finally:
-        store.close()
     try:
         org = wire(settings).org
         configuration = org.configuration()
         snapshot = org.snapshot(configuration, (), ())
-    except Transient as fault:
-        return Status(queue, (), (), str(fault))
+    except LeadRouterError as fault:
+        return Status(database, queue, (), (), scrub(str(fault)), org_away=isinstance(fault, Transient))
     groups = tuple(
         GroupStatus(
             key=group.key,
@@ -67,20 +82,34 @@ def status(settings: Settings) -> Status:
         )
         for group in sorted(snapshot.groups.values(), key=lambda group: group.key)
     )
-    return Status(queue, groups, configuration.warnings, None)
+    return Status(database, queue, groups, configuration.warnings, None, org_away=False)
 
 
 def diagnose(settings: Settings) -> list[Finding]:
     """Every finding of the doctor, the database among them."""
     findings = [_database(settings)]
     wired = wire(settings)
-    return [*findings, *examine(wired.rest, wired.tokens, wired.org)]
+    return [*findings, *examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users)]
 
 
 def _database(settings: Settings) -> Finding:
-    store = open_jobs(settings)
+    name = "job database"
+    absent = missing_file(settings.database)
+    if absent is not None:
+        if os.access(absent.parent, os.W_OK | os.X_OK):
+            return Finding(name, ok=True, detail=f"{absent} is not there yet: `lead-router run` makes it")
+        told = f"{absent} is not there, and this user may not write to its folder, or there is none"
+        remedy = f"run this as the router's user, make the folder, or change {PREFIX}DATABASE"
+        return Finding(name, ok=False, detail=told, remedy=remedy)
     try:
-        queue = store.queue()
-    finally:
-        store.close()
-    return Finding("job database", ok=True, detail=f"reachable, {queue.queued} queued, {queue.dead} dead")
+        with closing(open_jobs(settings)) as store:
+            queue = store.queue()
+    except LeadRouterError as fault:
+        away = isinstance(fault, Transient)
+        remedy = f"see that it runs and can be reached; change {PREFIX}DATABASE if it is elsewhere"
+        return Finding(name, ok=False, detail=scrub(str(fault)), remedy=remedy, away=away)
+    risk = doubt(settings.database)
+    if risk is not None:
+        return Finding(name, ok=False, detail=risk, remedy="use a local disk or PostgreSQL", warning=True)
+    told = f"{whereabouts(settings.database)}, {queue.queued} queued, {queue.dead} dead"
+    return Finding(name, ok=True, detail=told)

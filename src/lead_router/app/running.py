@@ -17,6 +17,7 @@ from lead_router import __version__, log
 from lead_router.app.assembly import Assembly
 from lead_router.app.wiring import store_of, wire
 from lead_router.errors import Transient
+from lead_router.jobs import alone, doubt
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.predecessors import succeed
@@ -27,6 +28,10 @@ from lead_router.settings import Settings
 _log = structlog.get_logger(__name__)
 
 START_PAUSE_MAX_S = 30.0
+_SECOND = (
+    "another router of this machine runs on the same job database: no lead is routed twice, but the two take turns at "
+    "one file; stop one, or use PostgreSQL for several"
+)
 
 T = TypeVar("T")
 
@@ -58,7 +63,7 @@ def run(settings: Settings) -> int:
     log.configure(settings.log_level)
     stopping = threading.Event()
     stops: list[Callable[[], None]] = [stopping.set]
-    with _signals(stops):
+    with _signals(stops), alone(settings.database) as sole:
         wired = wire(settings)
         org_id = _patiently(lambda: wired.tokens.token().org_id, stopping)
         if org_id is not None:
@@ -73,8 +78,9 @@ def run(settings: Settings) -> int:
         if stopping.is_set():
             return 0
         _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules))
-        for warning in configuration.warnings:
-            _log.warning("configuration_warned", text=warning)
+        doubts = (doubt(settings.database), None if sole else _SECOND)
+        for warning in (*configuration.warnings, *filter(None, doubts)):
+            _log.warning("router_warned", text=warning)
         code = runner.run()
         _log.info("router_stopped", code=code)
         return code

@@ -3,32 +3,55 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 
-from lead_router.cli import commands, preview, rules
 from lead_router.cli.arguments import parser
 from lead_router.errors import LeadRouterError, Transient
-from lead_router.log import scrub
 
-COMMANDS = {
-    "run": commands.run,
-    "status": commands.status,
-    "doctor": commands.doctor,
-    "init": commands.init,
-    "jobs": commands.jobs,
-    "demo": commands.demo,
-    "plan": preview.plan,
-    "explain": preview.explain,
-    "rules": rules.rules,
-}
+INTERRUPTED = 130
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Carry out one command; the exit codes stand in `--help`."""
-    asked = parser().parse_args(words)
+    """Carry out one command; the exit codes stand in `--help`, 130 is that of Ctrl-C."""
     try:
-        return COMMANDS[asked.command](asked)
+        asked = parser().parse_args(words)
+        if asked.command == "run":
+            _end_before_the_start()
+        return _carried_out(asked)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _end_before_the_start() -> None:
+    """Until the router listens to signals itself, SIGTERM and SIGINT end it as one that has nothing to drain."""
+
+    def end(_number: int, _frame: object) -> None:
+        os._exit(0)  # an exception would be raised within any import, and be told as its fault
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
+
+
+def _carried_out(asked: Namespace) -> int:
+    from lead_router.cli import commands, preview, rules  # noqa: PLC0415 - a second that `--help` need not wait for
+    from lead_router.log import scrub  # noqa: PLC0415 - the same
+
+    carry_out: dict[str, Callable[[Namespace], int]] = {
+        "run": commands.run,
+        "status": commands.status,
+        "doctor": commands.doctor,
+        "init": commands.init,
+        "jobs": commands.jobs,
+        "demo": commands.demo,
+        "plan": preview.plan,
+        "explain": preview.explain,
+        "rules": rules.rules,
+    }
+    try:
+        return carry_out[asked.command](asked)
     except LeadRouterError as fault:
         print(f"lead-router: {scrub(str(fault))}", file=sys.stderr)
         return 3 if isinstance(fault, Transient) else 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
@@ -30,51 +31,57 @@ def run(words: argparse.Namespace) -> int:
 def status(words: argparse.Namespace) -> int:
     """`status`: the queue at a glance."""
     seen = app.status(settings_of(words))
+    code = 0 if seen.org_fault is None else 3 if seen.org_away else 2
     if words.json:
         print(as_json(seen))
-        return 0
+        return code
+    print(f"job database: {seen.database}\n")
     queue = seen.queue
-    counts = (queue.queued, queue.due, queue.working, queue.done, queue.dead, queue.quarantined)
-    print(table(("queued", "due", "working", "done", "dead", "quarantined"), [counts]))
+    counts = (queue.queued, queue.due, queue.held, queue.working, queue.done, queue.dead, queue.quarantined)
+    print(table(("queued", "due", "held", "working", "done", "dead", "quarantined"), [counts]))
     print(f"\noldest open job: {age(queue.oldest_open_age_s)}")
     print(
-        f"last sweep: {age(queue.last_sweep_age_s)}"
+        f"last sweep began: {age(queue.last_sweep_age_s)}"
         + (f" (asked for: {queue.sweep_requested})" * bool(queue.sweep_requested))
     )
     streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]
     print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
-    if seen.org_fault:
-        print(f"\ngroups: Salesforce did not answer: {seen.org_fault}")
-        return 3
+    if seen.org_fault is not None:
+        print(f"\ngroups: {'Salesforce did not answer: ' * seen.org_away}{seen.org_fault}")
+        return code
     groups = [(g.key, g.mode, g.turn, g.on_duty, ", ".join(g.next_members) or "nobody on duty") for g in seen.groups]
     print("\n" + table(("group", "mode", "turns", "on duty", "next"), groups))
     for warning in seen.warnings:
         print(f"warning: {warning}")
-    return 0
+    return code
 
 
 def doctor(words: argparse.Namespace) -> int:
     """`doctor`: what is not as it should be, and the remedy."""
     findings = app.diagnose(settings_of(words))
-    failed = any(not finding.ok and not finding.warning for finding in findings)
+    failed = [finding for finding in findings if not finding.ok and not finding.warning]
+    code = 0 if not failed else 3 if all(finding.away for finding in failed) else 1
     if words.json:
         print(as_json(findings))
-        return int(failed)
+        return code
     for finding in findings:
         mark = "ok" if finding.ok else "warn" if finding.warning else "FAIL"
         print(f"{mark:<5} {finding.name}: {finding.detail}")
         if not finding.ok and finding.remedy:
             print(f"      remedy: {finding.remedy}")
-    return int(failed)
+    return code
 
 
 def init(words: argparse.Namespace) -> int:
     """`init`: write a commented settings file, readable by its owner alone."""
     path: Path = words.to
-    if path.exists() and not words.force:
-        raise Misconfigured(f"{path} exists: edit it, or add --force to overwrite it")
-    path.write_text(example(), encoding="utf-8")
-    path.chmod(0o600)
+    try:
+        if path.exists() and not words.force:
+            raise Misconfigured(f"{path} exists: edit it, or add --force to overwrite it")
+        path.write_text(example(), encoding="utf-8")
+        path.chmod(0o600)
+    except OSError as fault:
+        raise Misconfigured(f"{path} cannot be written: {fault.strerror}; name another file with --to") from None
     print(f"wrote {path}: fill in LOGIN_URL, CLIENT_ID and a secret or key, then run `lead-router doctor`")
     return 0
 
@@ -96,9 +103,9 @@ def jobs(words: argparse.Namespace) -> int:
             case "show":
                 return _show(store, words)
             case "retry":
-                return _changed(store.revive(words.job), words, "queued again")
+                return _changed(store, store.revive(words.job), words, "queued again")
             case _:
-                return _changed(store.discard(words.job, words.reason), words, "discarded")
+                return _changed(store, store.discard(words.job, words.reason), words, "discarded")
     finally:
         store.close()
 
@@ -107,6 +114,9 @@ def _list(store: JobStore, words: argparse.Namespace) -> int:
     rows = store.jobs(status=words.status, limit=words.limit)
     if words.json:
         print(as_json(rows))
+        return 0
+    if not rows:
+        print("no jobs" if words.status is None else f"no {words.status} jobs")
         return 0
     heads = ("job", "status", "lead", "attempts", "next run", "created", "outcome or last error")
     told = [
@@ -128,34 +138,48 @@ def _list(store: JobStore, words: argparse.Namespace) -> int:
 def _show(store: JobStore, words: argparse.Namespace) -> int:
     job = store.job(words.job)
     if job is None:
-        print(f"there is no job {words.job}", file=sys.stderr)
-        return 2
+        return _absent(words)
     if words.json:
         print(as_json(job))
         return 0
-    names: tuple[str, ...] = (
-        "id",
-        "status",
-        "lead_id",
-        "idempotency_key",
-        "attempts",
-        "max_attempts",
-        "created_at",
-        "next_run_at",
-    )
-    names += ("locked_by", "lease_until", "completed_at", "outcome", "last_error", "payload")
-    print(table(("field", "value"), [(name, getattr(job, name)) for name in names]))
+    former = "last error before it was done" if job.status == "done" else "last_error"
+    told: list[tuple[str, object]] = [(name, getattr(job, name)) for name in _SHOWN]
+    told += [(former, job.last_error), ("payload", json.dumps(dict(job.payload)))]
+    print(table(("field", "value"), told))
     return 0
 
 
-def _changed(done: bool, words: argparse.Namespace, text: str) -> int:
+_SHOWN = (
+    "id",
+    "status",
+    "lead_id",
+    "idempotency_key",
+    "attempts",
+    "max_attempts",
+    "created_at",
+    "next_run_at",
+    "locked_by",
+    "lease_until",
+    "completed_at",
+    "outcome",
+)
+
+
+def _absent(words: argparse.Namespace) -> int:
+    print(f"lead-router: there is no job {words.job}", file=sys.stderr)
+    return 2
+
+
+def _changed(store: JobStore, done: bool, words: argparse.Namespace, text: str) -> int:
     if words.json:
         print(as_json({"job": words.job, "changed": done}))
     elif done:
         print(f"job {words.job}: {text}")
+    elif store.job(words.job) is None:
+        return _absent(words)
     else:
         print(
-            f"job {words.job} is not dead: nothing was changed (see `lead-router jobs show {words.job}`)",
+            f"lead-router: job {words.job} is not dead: nothing was changed (see `lead-router jobs show {words.job}`)",
             file=sys.stderr,
         )
     return 0 if done else 2

@@ -154,6 +154,8 @@ def _last_resort(table: Table, case: Case, rule: Rule, group: Group, nobody: lis
             queue = table.configuration.queues.get(one.fallback_queue)
             if queue is None:
                 nobody.append(f"its fallback queue {one.fallback_queue} does not exist")
+            elif queue in table.snapshot.unfit:
+                nobody.append(f"its fallback queue {one.fallback_queue} takes no leads")
             elif queue in table.configuration.intake_owners:
                 nobody.append(f"the lead waits in {one.fallback_queue}, whose leads count as unassigned")
             else:

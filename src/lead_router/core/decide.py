@@ -24,7 +24,7 @@ from lead_router.core.model import (
 from lead_router.core.overtaking import joins
 from lead_router.core.reopening import Settled, want_of
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course
-from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead
+from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
 
 __all__ = ["BATCH_MAX", "HOLD_RETRY_MAX_S", "HOLD_RETRY_S", "UNSEEN_S", "WAIT_RETRY_S", "batches", "decide"]
 
@@ -58,7 +58,7 @@ def _decision(table: Table, ask: Ask) -> Decision:
         return Hold(ask, lead, "another job of this lead is being decided", WAIT_RETRY_S)
     table.seen.add(lead.id)
     last = last_round(table, lead)
-    submission = submission_of(lead.fields, table.configuration) if last == 0 else None
+    submission = None if routed_before(table, lead) else submission_of(lead.fields, table.configuration)
     notes = (want.note,) if want.note else ()
     decision = _by_course(table, Case(ask, lead, last + 1, submission, former_of(table, lead), notes))
     _note_for_siblings(table, submission, decision)

@@ -18,6 +18,7 @@ from lead_router.core.soql.values import instant
 IDEMPOTENCY_KEY_MAX_CHARS = 120
 SUBMISSION_KEY_CHARS = 32  # of SHA-256's 64 hex digits: 200 leads' keys fit one query's URL
 SUBMISSION_VERSION = "s1"
+PHONE_DIGITS_MIN = 7  # fewer, or one digit over and over, is what people type who give no number
 EMAIL, PHONE, CREATED, CHANGED = "Email", "Phone", "CreatedDate", "SystemModstamp"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -40,7 +41,7 @@ def change_key(org_id: str, lead_id: str, identity: str) -> str:
     """
     prefix = f"{to18(org_id)}.{to18(lead_id)}."
     if _UNSAFE.search(identity) or len(prefix) + len(identity) > IDEMPOTENCY_KEY_MAX_CHARS:
-        identity = sha256(identity.encode()).hexdigest()[:SUBMISSION_KEY_CHARS]
+        identity = sha256(identity.encode(errors="replace")).hexdigest()[:SUBMISSION_KEY_CHARS]
     return prefix + identity
 
 
@@ -93,8 +94,8 @@ def submission(
     """The keys of the time bucket in which a buyer's form fill fell, and of the next bucket.
 
     Two fills by one buyer in the same or in neighbouring buckets of `window_s` seconds share at least one key, in the
-    same column. The buyer is the e-mail (trimmed, ASCII lower case, nothing else folded), else the phone's digits; with
-    neither there is no submission.
+    same column. The buyer is the e-mail (trimmed, ASCII lower case, nothing else folded), else the phone's digits where
+    they can be a number; with neither there is no submission.
     """
     buyer = _buyer(email, phone)
     if window_s <= 0 or created_at is None or not buyer:
@@ -109,10 +110,15 @@ def _buyer(email: str | None, phone: str | None) -> str:
     if address:
         return f"email:{address}"
     digits = _NO_DIGIT.sub("", phone) if isinstance(phone, str) else ""
-    return f"phone:{digits}" if digits else ""
+    placeholder = len(digits) < PHONE_DIGITS_MIN or len(set(digits)) == 1
+    return "" if placeholder else f"phone:{digits}"
 
 
 def _submission_key(buyer: str, form: str, bucket: int) -> str:
-    """SHA-256 over version, buyer, bucket and form, one to a line, UTF-8; its first 32 hex digits."""
+    """`e` or `o` for an even or odd bucket, and 31 hex digits of SHA-256 over version, buyer, bucket and form.
+
+    These stand one to a line, in UTF-8; half a surrogate pair, as a text cut within an emoji has it, counts as a
+    question mark. The key's first letter tells the column in which it stands.
+    """
     text = f"{SUBMISSION_VERSION}\n{buyer}\n{bucket}\n{form}"
-    return sha256(text.encode()).hexdigest()[:SUBMISSION_KEY_CHARS]
+    return "eo"[bucket % 2] + sha256(text.encode(errors="replace")).hexdigest()[: SUBMISSION_KEY_CHARS - 1]

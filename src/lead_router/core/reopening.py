@@ -8,7 +8,7 @@ from typing import TypeAlias
 from lead_router.core.fallback import chain
 from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Reroute, ToGroup
 from lead_router.core.rules import first_match, is_unassigned, status_is_intake
-from lead_router.core.table import Table, last_round
+from lead_router.core.table import Table, routed_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
         return Settled("converted")
     if ask.idempotency_key in table.routed:
         return Settled("already routed")
-    routed_before = last_round(table, lead) > 0
-    if is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=routed_before):
-        return Wanted("Routed anew: it was returned." if routed_before else "")
-    again = _again(table, ask, lead) if routed_before else None
+    routed = routed_before(table, lead)
+    if is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=routed):
+        return Wanted("Routed anew: it was returned." if routed else "")
+    again = _again(table, ask, lead) if routed else None
     return Settled("already owned") if again is None else Wanted(again)
 
 

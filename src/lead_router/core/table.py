@@ -97,6 +97,12 @@ def last_round(table: Table, lead: Lead) -> int:
     return max(lead.round, *(row.round for row in table.rows.get(lead.id, ())), 0)
 
 
+def routed_before(table: Table, lead: Lead) -> bool:
+    """Whether this very lead was routed: a clone bears its original's routing fields, stamp and all."""
+    copied = lead.stamp is not None and lead.id not in lead.stamp
+    return bool(table.rows.get(lead.id)) or (not copied and lead.round > 0)
+
+
 def former_of(table: Table, lead: Lead) -> Former:
     """Who had the lead before, by the ledger."""
     return former_owners(lead, table.rows.get(lead.id, ()))

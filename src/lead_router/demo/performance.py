@@ -66,7 +66,11 @@ def _perform(folder: Path, seed: int, leads: int, out: TextIO | None) -> Report:
     began = time.monotonic()
     told = story.tell(seed, leads)
     if out is not None:
-        print(f"starting a simulated org and the router; {leads:,} leads will come", file=out, flush=True)
+        print(
+            f"starting a simulated org and the router; {leads:,} lead{'s' * (leads != 1)} will come",
+            file=out,
+            flush=True,
+        )
     with contextlib.ExitStack() as opened:
         built = opened.enter_context(stage.raised(folder, seed))
         witness = opened.enter_context(contextlib.closing(Witness(built.org.url)))
@@ -78,6 +82,7 @@ def _perform(folder: Path, seed: int, leads: int, out: TextIO | None) -> Report:
         progress = opened.enter_context(contextlib.closing(Progress(onlooker.tally, leads, out)))
         waiting = _tell(told, built, form, witness, progress)
         _settle(built, jobs, witness, leads)
+        built.await_subscription()
         progress.close()
         if (code := built.stop_router()) != 0:
             raise ContractMismatch(f"the router did not drain: exit code {code}")

@@ -42,10 +42,12 @@ class Stage:
         self.log = folder / LOG
         self._folder = folder
         self._router: subprocess.Popen[bytes] | None = None
+        self._told = 0
 
     def start_router(self) -> None:
         """Start the router as an operator would: by its settings in the environment, and none of this shell's."""
         with self.log.open("ab") as log:
+            self._told = log.tell()
             self._router = subprocess.Popen(
                 [sys.executable, "-m", "lead_router", "run"],
                 cwd=self._folder,
@@ -57,9 +59,9 @@ class Stage:
             )
 
     def await_subscription(self) -> None:
-        """Until the router hears the stream. Raises Unreachable after `READY_S` seconds."""
+        """Until the router that was started last hears the stream. Raises Unreachable after `READY_S` seconds."""
         until = time.monotonic() + READY_S
-        while '"stream_subscribed"' not in self.log.read_text(encoding="utf-8"):
+        while b'"stream_subscribed"' not in self.log.read_bytes()[self._told :]:
             self.check_router()
             if time.monotonic() > until:
                 raise Unreachable(f"the router did not subscribe within {READY_S:g} s")

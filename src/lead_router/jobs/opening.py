@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,6 @@ from pathlib import Path
 from lead_router.errors import Misconfigured
 from lead_router.jobs.engine import SETTING, Engine
 from lead_router.jobs.migrations import migrate
-from lead_router.jobs.postgres import PostgresEngine
 from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.jobs.statements import KNOWN_ORGS
 from lead_router.jobs.store import ATTEMPTS_MAX, SqlJobStore
@@ -36,6 +36,19 @@ def open_store(
     return SqlJobStore(engine, org_id=org_id, max_attempts=max_attempts)
 
 
+def whereabouts(url: str) -> str:
+    """Where the database is, for a person: a file's whole path, a server's address without user and password."""
+    if url.startswith(_SQLITE):
+        return str(Path(url.removeprefix(_SQLITE)).absolute())
+    return re.sub(r"//[^/]*@", "//", url.split("?", maxsplit=1)[0])
+
+
+def missing_file(url: str) -> Path | None:
+    """The SQLite file that `url` names, if there is none yet: to open its store would make it."""
+    path = Path(url.removeprefix(_SQLITE)).absolute()
+    return path if url.startswith(_SQLITE) and not path.exists() else None
+
+
 def known_orgs(url: str) -> tuple[str, ...]:
     """The ids of the orgs whose routers have used this database, in order. Raises as `open_store` does."""
     engine = _engine(url, time.time)
@@ -48,10 +61,13 @@ def known_orgs(url: str) -> tuple[str, ...]:
 
 def _engine(url: str, clock: Callable[[], float]) -> Engine:
     if url.startswith(_POSTGRES):
+        from lead_router.jobs.postgres import PostgresEngine  # noqa: PLC0415 - a third of a second to import
+
         return PostgresEngine(url)
     path = url.removeprefix(_SQLITE)
     if not url.startswith(_SQLITE) or path in {"", ":memory:"}:
         raise Misconfigured(
-            f"{SETTING} must be sqlite:///file.db, sqlite:////folder/file.db or postgresql://user:password@host/database."
+            f"{SETTING} must be sqlite:///file.db, sqlite:////folder/file.db "
+            "or postgresql://<user>:<secret>@host/database."
         )
     return SqliteEngine(Path(path), clock=clock)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -30,6 +34,38 @@ def doubt(url: str, *, mounts: Path = Path("/proc/self/mountinfo")) -> str | Non
         f"{folder} is on {kind}, which other machines may share: SQLite's locks do not hold there. "
         f"Name a file on a local disk in {SETTING}, or a PostgreSQL database."
     )
+
+
+@contextmanager
+def alone(url: str) -> Iterator[bool]:
+    """Whether no other router of this machine runs on the same SQLite file; True where that cannot be known.
+
+    Held by a lock on a file of its own beside the database's: SQLite's own must not be opened and closed by others. The
+    system lets go of it when the process ends, however it ends.
+    """
+    if not url.startswith("sqlite:///"):
+        yield True
+        return
+    path = Path(url.removeprefix("sqlite:///")).absolute()
+    try:
+        descriptor = os.open(path.with_name(path.name + ".running"), os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        yield True
+        return
+    try:
+        yield _locked(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _file_system(folder: PurePath, mountinfo: str) -> str | None:

@@ -145,7 +145,7 @@ def _address(url: str) -> dict[str, Any]:
         r"[\d,]*", str(address.get("port", ""))
     ):
         raise Misconfigured(
-            f"{SETTING} is not a PostgreSQL address: write postgresql://user:password@host:5432/database, "
+            f"{SETTING} is not a PostgreSQL address: write postgresql://<user>:<secret>@host:5432/database, "
             "and in it %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #, %25 for %."
         )
     return address

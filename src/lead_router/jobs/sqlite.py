@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -136,18 +137,32 @@ class SqliteEngine:
 
 
 def _create(path: Path) -> None:
-    """An empty file that only its owner can read, before SQLite makes one that others can."""
+    """An empty file that only its owner can read, before SQLite makes one that others can.
+
+    A file that is there is not opened: to close any descriptor of it costs a process all of SQLite's locks on it.
+    """
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with _CREATING:
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if path.is_dir():
+            raise Misconfigured(f"{path} is a folder: name a file in {SETTING}.") from None
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise Misconfigured(_not_writable(path)) from None
     except FileNotFoundError:
         raise Misconfigured(
             f"The folder {path.parent} of the job database does not exist: create it, or change {SETTING} "
             "(sqlite:///file.db is beside the program's working folder, sqlite:////folder/file.db starts at the root)."
         ) from None
     except OSError as fault:
-        if isinstance(fault, IsADirectoryError):
-            raise Misconfigured(f"{path} is a folder: name a file in {SETTING}.") from None
-        raise Misconfigured(f"{_not_writable(path)} ({fault.strerror})") from None
+        raise Misconfigured(
+            f"The job database {path} cannot be written by this user ({fault.strerror}): "
+            f"give the user write access to the folder {path.parent}, or change {SETTING}."
+        ) from None
+
+
+_CREATING: Final = threading.Lock()
+"""No other thread may open the file between its creation and the closing of that descriptor."""
 
 
 def _not_writable(path: Path) -> str:

@@ -130,6 +130,23 @@ OPEN_LEADS: Final = """
       AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
 """
 
+DEATHS: Final = """
+    SELECT lead_id, max(completed_at) AS died_at FROM routing_job
+    WHERE org_id = :org_id AND status IN ('queued', 'working', 'dead')
+      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
+    GROUP BY lead_id HAVING min(CASE WHEN status = 'dead' THEN 1 ELSE 0 END) = 1
+"""
+
+ASK_HELD: Final = """
+    UPDATE routing_job SET next_run_at = {now} WHERE id IN (
+        SELECT j.id FROM routing_job AS j
+        WHERE j.org_id = :org_id AND j.status = 'queued' AND j.next_run_at > {now}
+          AND substr(j.last_error, 1, 5) = 'held:'
+        {skip_locked}
+    )
+    RETURNING id
+"""
+
 REVIVE: Final = """
     UPDATE routing_job SET status = 'queued', attempts = 0, next_run_at = {now}, completed_at = NULL
     WHERE id = :id AND org_id = :org_id AND status = 'dead'
@@ -175,6 +192,8 @@ COUNTS: Final = """
       (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'queued') AS queued,
       (SELECT count(*) FROM routing_job
         WHERE org_id = :org_id AND status = 'queued' AND next_run_at <= {now}) AS due,
+      (SELECT count(*) FROM routing_job
+        WHERE org_id = :org_id AND status = 'queued' AND substr(last_error, 1, 5) = 'held:') AS held,
       (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'working') AS working,
       (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'done') AS done,
       (SELECT count(*) FROM routing_job WHERE org_id = :org_id AND status = 'dead') AS dead,

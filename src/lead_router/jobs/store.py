@@ -14,6 +14,7 @@ import json
 import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final
 
 from lead_router.jobs import statements as sql
@@ -113,6 +114,11 @@ class SqlJobStore:
         rows = self._read(sql.OPEN_LEADS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
         return frozenset(row["lead_id"] for row in rows)
 
+    def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When the last job died of those leads that have dead jobs and no open one."""
+        rows = self._read(sql.DEATHS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
+        return {row["lead_id"]: views.instant(row["died_at"]) for row in rows}
+
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon; the first reason not yet answered is kept."""
         self._write(sql.REQUEST_SWEEP, reason=_text(reason))
@@ -137,6 +143,10 @@ class SqlJobStore:
         """One job, by the number that `jobs` shows."""
         rows = self._read(sql.JOB, id=job_id)
         return views.job_view(rows[0]) if rows else None
+
+    def ask_held(self) -> int:
+        """One that is being claimed is being asked anyway, and is passed over."""
+        return len(self._write(sql.ASK_HELD))
 
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""

@@ -24,7 +24,7 @@ def job(row: Row) -> Job:
         attempts=row["attempts"],
         max_attempts=row["max_attempts"],
         claim_token=row["claim_token"],
-        created_at=_time(row["created_at"]),
+        created_at=instant(row["created_at"]),
         age_s=row["age_ms"] / 1000,
     )
 
@@ -38,12 +38,12 @@ def job_view(row: Row) -> JobView:
         idempotency_key=row["idempotency_key"],
         attempts=row["attempts"],
         max_attempts=row["max_attempts"],
-        next_run_at=_time(row["next_run_at"]),
+        next_run_at=instant(row["next_run_at"]),
         locked_by=row["locked_by"],
         lease_until=_perhaps(row["lease_until"]),
         last_error=row["last_error"],
         outcome=row["outcome"],
-        created_at=_time(row["created_at"]),
+        created_at=instant(row["created_at"]),
         completed_at=_perhaps(row["completed_at"]),
         payload=json.loads(row["payload"]),
     )
@@ -54,6 +54,7 @@ def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
     return QueueView(
         queued=counts["queued"],
         due=counts["due"],
+        held=counts["held"],
         working=counts["working"],
         done=counts["done"],
         dead=counts["dead"],
@@ -67,12 +68,13 @@ def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
     )
 
 
-def _time(milliseconds: int) -> datetime:
+def instant(milliseconds: int) -> datetime:
+    """A stored time, aware and in UTC."""
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def _perhaps(milliseconds: int | None) -> datetime | None:
-    return None if milliseconds is None else _time(milliseconds)
+    return None if milliseconds is None else instant(milliseconds)
 
 
 def _seconds(milliseconds: int | None) -> float | None:

@@ -10,7 +10,7 @@ import structlog
 from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Configuration
 from lead_router.loops.current import Current
-from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob
+from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob, Unreadable
 
 _log = structlog.get_logger(__name__)
 
@@ -56,7 +56,7 @@ def job_of(change: Change, configuration: Configuration, org_id: str) -> NewJob:
 
 
 class Intake:
-    """One subscription, one step at a time. A delivery that could not be stored is kept and stored before the next."""
+    """One subscription, one step at a time. The source gives a delivery again until it is stored."""
 
     def __init__(
         self,
@@ -64,6 +64,7 @@ class Intake:
         store: JobStore,
         current: Current,
         *,
+        channel: str,
         org_id: str,
         own: Callable[[Change], bool],
         wait_s: float,
@@ -72,38 +73,48 @@ class Intake:
         self._source = source
         self._store = store
         self._current = current
+        self._channel = channel
         self._org_id = org_id
         self._own = own
         self._wait_s = wait_s
         self._wake = wake
-        self._unstored: Delivery | None = None
 
     def step(self) -> bool:
         """Poll once and store what came; True if something came. Raises StoreUnavailable, with nothing lost."""
-        delivery = self._unstored or self._source.poll(self._wait_s)
+        delivery = self._source.poll(self._wait_s)
         if delivery == Delivery():
             return False
-        self._unstored = delivery
-        configuration = self._current.get()
-        wanted = [c for c in delivery.changes if not self._own(c) and worth_a_job(c, configuration)]
-        jobs = [job_of(change, configuration, self._org_id) for change in wanted]
-        recorded = self._store.record(
-            jobs, position=delivery.position, unreadable=delivery.unreadable, sweep=delivery.gap
-        )
-        self._unstored = None
+        jobs, unreadable = self._read(delivery)
+        sweep = delivery.gap or ("unreadable event" if unreadable else None)
+        recorded = self._store.record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep)
         self._source.stored(delivery)
-        if recorded.created or delivery.gap:
+        if recorded.created or sweep:
             self._wake()
-        if delivery.changes or delivery.unreadable or delivery.gap:
+        if delivery.changes or sweep:
             _log.info(
                 "events_recorded",
                 changes=len(delivery.changes),
                 jobs=recorded.created,
                 known=recorded.known,
-                unreadable=len(delivery.unreadable),
+                unreadable=len(unreadable),
                 gap=delivery.gap,
             )
         return True
+
+    def _read(self, delivery: Delivery) -> tuple[list[NewJob], list[Unreadable]]:
+        """The delivery's jobs, and what could not be read: one strange change must not hold up the stream."""
+        configuration = self._current.get()
+        jobs: list[NewJob] = []
+        unreadable = list(delivery.unreadable)
+        for change in delivery.changes:
+            try:
+                if not self._own(change) and worth_a_job(change, configuration):
+                    jobs.append(job_of(change, configuration, self._org_id))
+            except Exception as fault:  # noqa: BLE001 - whatever it is, the sweep finds the lead
+                _log.exception("change_unreadable", lead=change.record_id, identity=change.identity)
+                body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
+                unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
+        return jobs, unreadable
 
     def close(self) -> None:
         """Leave the stream."""

@@ -12,6 +12,7 @@ from lead_router.ports import (
     Ending,
     Fault,
     Gone,
+    GroupStuck,
     Job,
     LeadMoved,
     Refusal,
@@ -26,7 +27,8 @@ from lead_router.ports import (
 class Resolution:
     """`endings` end jobs for good, `moved` leads are decided anew apart from the rest, which is decided anew too.
 
-    `halve` says that the answer did not name the record at fault; `unfit` are owners that cannot own leads.
+    `halve` says that the answer did not name the record at fault; `unfit` are owners that cannot own leads; `stuck`
+    says why the whole group must wait for a person, if it must.
     """
 
     endings: tuple[tuple[Job, Ending], ...]
@@ -34,6 +36,7 @@ class Resolution:
     unfit: frozenset[str]
     halve: bool
     text: str
+    stuck: str | None = None
 
 
 def resolve(jobs: Sequence[Job], faults: Sequence[Fault], wait_s: Callable[[Job], float]) -> Resolution:
@@ -46,6 +49,7 @@ def resolve(jobs: Sequence[Job], faults: Sequence[Fault], wait_s: Callable[[Job]
     moved: set[str] = set()
     unfit: set[str] = set()
     halve = False
+    stuck: str | None = None
     texts: list[str] = []
     for fault in faults:
         texts.append(type(fault).__name__)
@@ -60,6 +64,8 @@ def resolve(jobs: Sequence[Job], faults: Sequence[Fault], wait_s: Callable[[Job]
                 endings[lead_id] = Done(f"skipped: {reason}")
             case RepGone(user_id=user_id):
                 unfit.add(user_id)
+            case GroupStuck(text=text):
+                stuck = text
             case Refusal(lead_id=None) if len(jobs) > 1:
                 halve = True
             case Refusal(lead_id=lead_id, text=text, again=again):
@@ -67,7 +73,8 @@ def resolve(jobs: Sequence[Job], faults: Sequence[Fault], wait_s: Callable[[Job]
                 endings[job.lead_id] = failed(job, text, wait_s(job)) if again else Bury(text)
     known = tuple((by_lead[lead_id], ending) for lead_id, ending in endings.items() if lead_id in by_lead)
     ended = {job.lead_id for job, _ in known}
-    return Resolution(known, frozenset(moved) - ended, frozenset(unfit), halve, ", ".join(dict.fromkeys(texts)))
+    told = ", ".join(dict.fromkeys(texts))
+    return Resolution(known, frozenset(moved) - ended, frozenset(unfit), halve, told, stuck)
 
 
 def failed(job: Job, text: str, wait_s: float) -> Ending:

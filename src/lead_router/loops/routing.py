@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -13,7 +13,8 @@ from lead_router.core.decide import batches, decide
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Snapshot, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
-from lead_router.loops.receipts import Resolution, resolve
+from lead_router.loops.portions import Portion, counted, halves, stuck, without
+from lead_router.loops.receipts import Resolution, failed, resolve
 from lead_router.ports import (
     Bury,
     Committed,
@@ -27,22 +28,15 @@ from lead_router.ports import (
     Refusal,
     Refused,
     Release,
+    Retry,
 )
 
 _log = structlog.get_logger(__name__)
 
 PASSES_MAX = 5
 UNKNOWN_TRIES = 3
+STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
-
-
-@dataclass(frozen=True, slots=True)
-class Portion:
-    """Jobs to be read and decided together; `passes` counts refusals so far, `unfit` are owners Salesforce refused."""
-
-    jobs: tuple[Job, ...]
-    passes: int = 0
-    unfit: frozenset[str] = frozenset()
 
 
 class Routing:
@@ -59,6 +53,7 @@ class Routing:
         dice: random.Random,
         lease_s: float,
         wait_s: Callable[[Job], float],
+        unfit: set[str],
     ) -> None:
         self._org = org
         self._store = store
@@ -68,31 +63,25 @@ class Routing:
         self._dice = dice
         self._lease_s = lease_s
         self._wait_s = wait_s
+        self._unfit = unfit
         self.open: dict[str, Job] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
-        """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`.
-
-        What a single job broke is raised when all others are done, so that it alone is in `open`.
-        """
+        """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
         self.open = {job.lead_id: job for job in jobs}
         portions = [Portion(tuple(jobs))]
-        broken: Exception | None = None
         while portions:
             portion = portions.pop(0)
             try:
                 portions[:0] = self._pass(portion)
             except LeadRouterError:
                 raise
-            except Exception as fault:  # noqa: BLE001 - raised again below
-                # A record that the code was not written for must not hold up the others: find it by halves.
-                if len(portion.jobs) == 1:
-                    broken = fault
-                    continue
-                _log.exception("batch_halved", leads=len(portion.jobs))
-                portions[:0] = _halves(portion)
-        if broken is not None:
-            raise broken
+            except Exception as fault:  # noqa: BLE001 - whatever it is, it is found by halves and ends alone
+                _log.exception("portion_failed", leads=len(portion.jobs))
+                if len(portion.jobs) > 1:
+                    portions[:0] = halves(portion)
+                else:
+                    self.fail(portion.jobs, fault)
 
     def _pass(self, portion: Portion) -> list[Portion]:
         snapshot = self._read(portion)
@@ -120,7 +109,7 @@ class Routing:
         }
         if wanted - snapshot.submission_keys_read:
             snapshot = self._org.snapshot(self._configuration, ids, sorted(wanted))
-        return _without(snapshot, portion.unfit)
+        return without(snapshot, frozenset(self._unfit))
 
     def _settle(self, decisions: Iterable[Hold | Observed | Skip]) -> None:
         endings: list[tuple[Job, Ending]] = []
@@ -163,7 +152,8 @@ class Routing:
                 self._done(batch)
                 return []
             case Refused(faults=faults):
-                return self._refused(portion, jobs, resolve(jobs, faults, self._wait_s))
+                resolution = resolve(jobs, faults, self._wait_s)
+                return self._refused(counted(portion, batch, faults), jobs, resolution)
 
     def _commit(self, batch: Batch) -> Receipt:
         for _ in range(UNKNOWN_TRIES):
@@ -183,21 +173,34 @@ class Routing:
             if isinstance(ending, Bury)
         ]
         for job, ending in resolution.endings:
-            _log.info("lead_settled", lead=job.lead_id, job=job.id, ending=type(ending).__name__.lower())
+            _tell(job, ending)
         self._end(list(resolution.endings))
         self.mark(marks)
         ended = {job.id for job, _ in resolution.endings}
         open_jobs = tuple(job for job in jobs if job.id not in ended)
+        why = resolution.stuck or stuck(portion)
+        if why is not None:
+            self._wait_for_a_person(open_jobs, why)
+            return []
+        newly_unfit = resolution.unfit - self._unfit
+        self._unfit |= newly_unfit
         # At first all are read anew together, in their order; a lead that moves again is then decided apart.
         moved = resolution.moved if portion.passes else frozenset()
         apart = tuple(job for job in open_jobs if job.lead_id in moved)
         rest = tuple(job for job in open_jobs if job.lead_id not in moved)
-        unfit = portion.unfit | resolution.unfit
+        # An owner that was refused is left out the next time: that is progress, and no pass is counted.
+        passes = portion.passes + (0 if newly_unfit else 1)
         again: list[Portion] = []
         for some, halve in ((rest, resolution.halve), (apart, portion.passes > 1)):
             if some:
-                again += self._again(Portion(some, portion.passes + 1, unfit), resolution.text, halve=halve)
+                again += self._again(replace(portion, jobs=some, passes=passes), resolution.text, halve=halve)
         return again
+
+    def _wait_for_a_person(self, jobs: tuple[Job, ...], text: str) -> None:
+        """The leads of one group wait, shown as held; the other groups go on."""
+        _log.error("group_stuck", leads=len(jobs), reason=text)
+        self._end([(job, Release(STUCK_RETRY_S, f"held: {text}")) for job in jobs])
+        self.mark([Mark(job.lead_id, Status.HELD, text) for job in jobs])
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
         if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
@@ -206,7 +209,7 @@ class Routing:
             _log.warning("batch_released", leads=len(portion.jobs), reason=text, delay_s=round(delay, 3))
             return []
         if halve and len(portion.jobs) > 1:
-            return _halves(portion)
+            return halves(portion)
         return [portion]
 
     def _done(self, batch: Batch) -> None:
@@ -243,32 +246,30 @@ class Routing:
             if job.id not in kept:
                 _log.warning("claim_lost", lead=job.lead_id, job=job.id)
 
+    def fail(self, jobs: Iterable[Job], fault: Exception) -> None:
+        """Jobs met code that was not written for them: their attempts count; when all are used they are dead."""
+        text = f"{type(fault).__name__}: {fault}"
+        endings = [(job, failed(job, text, self._wait_s(job))) for job in jobs]
+        for job, ending in endings:
+            _tell(job, ending)
+        self._end(endings)
+        self.mark([Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)])
+
     def mark(self, marks: Sequence[Mark]) -> None:
-        """Show marks on leads; a failure is logged and changes nothing else."""
+        """Show marks on leads; what is refused is logged and changes nothing else."""
         if not marks:
             return
         try:
-            self._org.mark(marks)
+            for lead_id, error in self._org.mark(marks).items():
+                _log.warning("lead_not_marked", lead=lead_id, error=error)
         except LeadRouterError as fault:
             _log.warning("leads_not_marked", leads=len(marks), error=str(fault))
 
 
-def _halves(portion: Portion) -> list[Portion]:
-    middle = (len(portion.jobs) + 1) // 2
-    return [replace(portion, jobs=part) for part in (portion.jobs[:middle], portion.jobs[middle:]) if part]
-
-
-def _without(snapshot: Snapshot, unfit: frozenset[str]) -> Snapshot:
-    """The snapshot with owners that Salesforce refused shown as inactive, in their groups and elsewhere."""
-    if not unfit:
-        return snapshot
-    groups = {
-        key: replace(
-            group,
-            members=tuple(
-                replace(member, user_active=False) if member.user_id in unfit else member for member in group.members
-            ),
-        )
-        for key, group in snapshot.groups.items()
-    }
-    return replace(snapshot, groups=groups, unfit=snapshot.unfit | unfit)
+def _tell(job: Job, ending: Ending) -> None:
+    told = {"lead": job.lead_id, "job": job.id, "ending": type(ending).__name__.lower()}
+    match ending:
+        case Bury(error=error):
+            _log.warning("lead_settled", **told, error=error)
+        case Done() | Retry() | Release():
+            _log.info("lead_settled", **told)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from lead_router.core.keys import submission_of, sweep_key
-from lead_router.core.model import Lead
-from lead_router.errors import Permanent, Transient
+from lead_router.core.model import Configuration, Lead
+from lead_router.core.touch import touched_since
+from lead_router.errors import LeadRouterError, Permanent
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
 
@@ -70,6 +71,7 @@ class Upkeep:
         if self._current.replace(configuration):
             _log.info("configuration_changed", rules=len(configuration.rules), warnings=list(configuration.warnings))
             self._store.request_sweep("configuration changed")
+            self._store.ask_held()
             self._wake()
         return True
 
@@ -82,15 +84,15 @@ class Upkeep:
             for page in self._org.unassigned(self._current.get(), PAGE):
                 seen += len(page)
                 found += self._record(page)
-        except Transient:
+        except LeadRouterError:
             self._store.request_sweep(reason)
             raise
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
         return True
 
     def _record(self, page: Sequence[Lead]) -> int:
-        known = self._store.open_leads([lead.id for lead in page])
         configuration = self._current.get()
+        known = self._known(page, configuration)
         jobs = []
         for lead in page:
             if lead.id in known:
@@ -105,6 +107,18 @@ class Upkeep:
         if created:
             self._wake()
         return created
+
+    def _known(self, page: Sequence[Lead], configuration: Configuration) -> frozenset[str]:
+        """Leads that have a job already; a dead one only as long as nobody has touched its lead since."""
+        known = self._store.open_leads([lead.id for lead in page])
+        died = self._store.deaths(sorted(known))
+        user = configuration.integration_user_id
+        mended = {
+            lead.id
+            for lead in page
+            if lead.id in died and touched_since(lead.fields, died[lead.id], by_others_than=user)
+        }
+        return known - mended
 
     def _forget(self) -> bool:
         if self._monotonic() < self._forget_at:

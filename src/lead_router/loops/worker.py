@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 
 from lead_router.core.backoff import backoff_s
-from lead_router.core.model import Status
 from lead_router.errors import LeadRouterError, RateLimited, StoreUnavailable
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
-from lead_router.loops.receipts import failed
 from lead_router.loops.routing import Routing
-from lead_router.ports import Bury, Ending, Job, JobStore, Mark, Org, Release
+from lead_router.ports import Job, JobStore, Org, Release
 
 _log = structlog.get_logger(__name__)
 
 DAILY_LIMIT_S = 60.0
+UNFIT_FOR = timedelta(minutes=5)
 
 
 class Worker:
@@ -53,6 +52,8 @@ class Worker:
         self._lease_s = lease_s
         self._backoff_first_s = backoff_first_s
         self._backoff_cap_s = backoff_cap_s
+        self._unfit: set[str] = set()
+        self._unfit_since = now()
 
     def step(self) -> bool:
         """Claim and route at most `batch_max` jobs; False when none is due or the breaker is open."""
@@ -70,6 +71,7 @@ class Worker:
             dice=self._dice,
             lease_s=self._lease_s,
             wait_s=self._wait_s,
+            unfit=self._unfit_now(),
         )
         try:
             routing.route(jobs)
@@ -80,7 +82,7 @@ class Worker:
             return False
         except Exception as fault:  # noqa: BLE001 - the attempt is counted, whatever the fault
             _log.exception("routing_failed", leads=len(routing.open))
-            self._fail(routing, fault)
+            routing.fail(list(routing.open.values()), fault)
             return True
         self._breaker.close()
         return True
@@ -95,18 +97,14 @@ class Worker:
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)
         self._store.end([(job, Release(delay, f"{kind}: {fault}")) for job in routing.open.values()])
 
+    def _unfit_now(self) -> set[str]:
+        """Owners that Salesforce refused lately; all are tried again after a while, as a person may have helped."""
+        if self._now() - self._unfit_since > UNFIT_FOR:
+            self._unfit, self._unfit_since = set(), self._now()
+        return self._unfit
+
     def _wait_s(self, job: Job) -> float:
         return backoff_s(job.attempts, job.idempotency_key, first_s=self._backoff_first_s, cap_s=self._backoff_cap_s)
-
-    def _fail(self, routing: Routing, fault: Exception) -> None:
-        """A job met code that was not written for it: its attempt counts; when all are used it is dead."""
-        text = f"{type(fault).__name__}: {fault}"
-        endings: list[tuple[Job, Ending]] = [
-            (job, failed(job, text, self._wait_s(job))) for job in routing.open.values()
-        ]
-        buried = [Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)]
-        self._store.end(endings)
-        routing.mark(buried)
 
     def close(self) -> None:
         """Free the store."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
@@ -51,7 +51,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class RepGone:
-    """The chosen owner cannot own leads any more: refresh the members, pick again."""
+    """The chosen owner, user or queue, cannot own leads: pick again. `user_id` is its id."""
 
     user_id: str
 
@@ -68,7 +68,14 @@ class Refusal:
     again: bool = False
 
 
-Fault: TypeAlias = TurnTaken | AlreadyRouted | SiblingRouted | LeadMoved | Gone | RepGone | Refusal
+@dataclass(frozen=True, slots=True)
+class GroupStuck:
+    """The group's rotation cannot be written until a person changes something; `text` names it and the remedy."""
+
+    text: str
+
+
+Fault: TypeAlias = TurnTaken | AlreadyRouted | SiblingRouted | LeadMoved | Gone | RepGone | GroupStuck | Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +131,8 @@ class Org(Protocol):
         """Whether the ledger holds this very batch (after OutcomeUnknown)."""
         ...
 
-    def mark(self, marks: Sequence[Mark]) -> None:
-        """Show status and text on at most 200 leads; a lead that refuses is left as it is."""
+    def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:
+        """Show status and text on at most 200 leads; the answer says of each lead that refuses why it does."""
         ...
 
     def show_overridden(self, facts: Sequence[Overridden]) -> None:
@@ -139,13 +146,18 @@ class Org(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `lead-router doctor`: what was looked at, whether it is as needed, and the remedy if not."""
+    """One line of `lead-router doctor`: what was looked at, whether it is as needed, and the remedy if not.
+
+    `warning`: it is not as it should be, and leads are routed all the same. `away`: nothing was seen, because
+    Salesforce or the database did not answer; another look may succeed.
+    """
 
     name: str
     ok: bool
     detail: str
     remedy: str = ""
     warning: bool = False
+    away: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,10 +69,11 @@ class StreamView:
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The queue at a glance; ages in seconds."""
+    """The queue at a glance; ages in seconds. `due` and `held` are parts of `queued`: ready now; nobody may have it."""
 
     queued: int
     due: int
+    held: int
     working: int
     done: int
     dead: int
@@ -172,6 +173,10 @@ class JobStore(Protocol):
         """Those of the leads that have a queued, working or dead job."""
         ...
 
+    def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When the last job died of those leads that have dead jobs and no queued or working one."""
+        ...
+
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon."""
         ...
@@ -190,6 +195,13 @@ class JobStore(Protocol):
 
     def job(self, job_id: int) -> JobView | None:
         """One job by its number."""
+        ...
+
+    def ask_held(self) -> int:
+        """What held jobs waited for may have come: those released with a reason that begins `held:` are due now.
+
+        The answer is how many.
+        """
         ...
 
     def revive(self, job_id: int) -> bool:

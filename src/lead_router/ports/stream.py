@@ -53,7 +53,7 @@ class Delivery:
 
 
 class EventSource(Protocol):
-    """One subscription. After `poll` returns, the caller stores the delivery before it polls again (back-pressure)."""
+    """One subscription. `poll` gives a delivery again until it is `stored`: nothing overtakes it (back-pressure)."""
 
     def poll(self, wait_s: float) -> Delivery:
         """Wait up to `wait_s` seconds for events. Reconnects by itself; never raises for a fault it can outlive."""

@@ -25,7 +25,7 @@ from lead_router.errors import (
     Unreachable,
 )
 
-DAILY_PAUSE_S = 900.0  # the daily allowance is a rolling 24 hours, so some of it comes back all the time
+DAILY_PAUSE_S = 60.0  # the daily allowance is a rolling 24 hours, so some of it comes back all the time
 BURST_PAUSE_S = 10.0  # long requests of others must end first; the caller adds jitter
 TEXT_MAX = 200  # characters of a foreign text that are told
 

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lead_router.core.model import Follow, Member, Write
-from lead_router.errors import ContractMismatch, Misconfigured, RowLocked
+from lead_router.errors import ContractMismatch, RowLocked
 from lead_router.ports import (
     AlreadyRouted,
     Committed,
     Fault,
     Gone,
+    GroupStuck,
     LeadMoved,
     Receipt,
     Refusal,
@@ -33,6 +34,8 @@ from lead_router.salesforce.writes import Composed, Step
 FAILED = 300  # HTTP statuses from here on are failures
 
 _DUPLICATE = re.compile(r"duplicate value found: (\S+) duplicates value on record", re.IGNORECASE)
+_ROSTER = frozenset({LedgerFields.GROUP, LedgerFields.MEMBER})
+_NOT_OF_OWNER = frozenset({Kind.RULE, Kind.TRIGGER, Kind.DUPLICATE, Kind.SECONDARY})
 _SURPRISES = frozenset({Kind.SESSION, Kind.LIMIT, Kind.CONTRACT, Kind.SETUP, Kind.LOGIN})
 
 
@@ -48,7 +51,7 @@ class Failure:
 def receipt(composed: Composed, answers: Sequence[Subanswer]) -> Receipt:
     """The receipt of a commit's answers.
 
-    Raises RowLocked where locks are all that failed, Misconfigured or ContractMismatch where a person must act, and
+    Raises RowLocked where locks are all that failed, ContractMismatch where the answer is not as agreed, and
     the fault of the service where the answer names one.
     """
     failures = [failure for answer in answers for failure in _failures(composed, answer)]
@@ -97,7 +100,7 @@ def _own(failure: Failure) -> Failure:
 def _fault(failure: Failure) -> Fault | None:
     """What a failure means; None for a lock. An answer to a lost race outranks a refusal, a refusal outranks a lock."""
     found = failure.troubles
-    if failure.step is Step.GROUP and any(_turn_lost(trouble) for trouble in found):
+    if failure.step in {Step.GROUP, Step.MEMBERS} and any(_turn_lost(trouble) for trouble in found):
         return TurnTaken()
     surprising = [trouble for trouble in found if trouble.kind in _SURPRISES]
     if surprising:
@@ -106,24 +109,25 @@ def _fault(failure: Failure) -> Fault | None:
         return None
     match failure.subject:
         case None if failure.step is Step.GROUP:
-            raise _must_change("a group's turn cannot be written", found)
+            fault: Fault = _stuck("the group's turn cannot be written", found)
         case None:
-            return Refusal(None, tell(found), again=_worth_another(found))
+            fault = Refusal(None, tell(found), again=_worth_another(found))
         case Member(id=member_id):
-            if any(trouble.kind is Kind.GONE for trouble in found):
-                return TurnTaken()
-            raise _must_change(f"the next turn of member {member_id} cannot be written", found)
+            fault = _stuck(f"the next turn of member {member_id} cannot be written", found)
         case write:
             lost = (_lost(failure.step, write, trouble) for trouble in found)
-            return next((fault for fault in lost if fault is not None), None) or _refusal(write, found)
+            fault = next((fault for fault in lost if fault is not None), None) or _refusal(write, found)
+    return fault
 
 
 def _turn_lost(trouble: Trouble) -> bool:
-    return Markers.TURN_MOVED in trouble.text or trouble.kind is Kind.GONE or trouble.code == "NOT_FOUND"
+    """Whether the rotation moved since it was read, or the group or member was deleted."""
+    gone = trouble.kind in {Kind.GONE, Kind.REFERENCE} or trouble.code == "NOT_FOUND"
+    return gone or Markers.TURN_MOVED in trouble.text
 
 
-def _must_change(what: str, found: tuple[Trouble, ...]) -> Misconfigured:
-    return Misconfigured(f"{what}: {tell(found)}; see which validation rule, trigger or permission stands in the way")
+def _stuck(what: str, found: tuple[Trouble, ...]) -> GroupStuck:
+    return GroupStuck(f"{what}: {tell(found)}; see which validation rule, trigger or permission stands in the way")
 
 
 def _lost(step: Step, write: Write, trouble: Trouble) -> Fault | None:
@@ -137,12 +141,12 @@ def _lost(step: Step, write: Write, trouble: Trouble) -> Fault | None:
             return Gone(lead_id, "converted" if trouble.code == "CANNOT_UPDATE_CONVERTED_LEAD" else "deleted")
         case Kind.REFERENCE if LedgerFields.LEAD in trouble.fields:
             return Gone(lead_id, "deleted")
-        case Kind.GONE | Kind.MOVED:
-            return LeadMoved(lead_id)
-        case Kind.REFERENCE if follows and step is Step.LEADS:
-            return LeadMoved(lead_id)  # the first lead may be gone, or merged into another
-        case _:
-            return LeadMoved(lead_id) if Markers.OWNER_MOVED in trouble.text else None
+        case Kind.REFERENCE if not _ROSTER.isdisjoint(trouble.fields):
+            return TurnTaken()  # a member or the group was deleted since it was read
+        case kind:
+            # A lead that follows may name a first lead that is gone, or merged into another.
+            moved = kind in {Kind.GONE, Kind.MOVED} or (kind is Kind.REFERENCE and follows and step is Step.LEADS)
+            return LeadMoved(lead_id) if moved or Markers.OWNER_MOVED in trouble.text else None
 
 
 def _duplicate(step: Step, lead_id: str, trouble: Trouble) -> Fault:
@@ -167,7 +171,8 @@ def _refusal(write: Write, found: tuple[Trouble, ...]) -> Fault:
 
 
 def _of_owner(trouble: Trouble) -> bool:
-    return trouble.kind is Kind.OWNER or (trouble.kind is Kind.REFERENCE and Standard.OWNER in trouble.fields)
+    """Whether the chosen owner is refused: gone, inactive, without rights, or a queue that takes no leads."""
+    return trouble.kind is Kind.OWNER or (Standard.OWNER in trouble.fields and trouble.kind not in _NOT_OF_OWNER)
 
 
 def _worth_another(found: tuple[Trouble, ...]) -> bool:

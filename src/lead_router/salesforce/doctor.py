@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lead_router.core.duty import on_duty
 from lead_router.core.model import Configuration, Group, Mode, ToGroup
-from lead_router.errors import ContractMismatch, LeadRouterError
+from lead_router.errors import (
+    ContractMismatch,
+    LeadRouterError,
+    LoginRefused,
+    Misconfigured,
+    OutcomeUnknown,
+    RateLimited,
+    Rejected,
+    Transient,
+    Unreachable,
+)
 from lead_router.ports import Finding, Org
 from lead_router.salesforce import queries
 from lead_router.salesforce.auth import SKEW_MAX_S, TokenHolder
@@ -28,9 +38,14 @@ from lead_router.salesforce.reading import read
 from lead_router.salesforce.rest import Rest
 
 CALLS_LEFT_MIN = 0.1  # share of the daily allowance
+COUNTED_MAX = 2_000  # unassigned leads that are counted: a query's first page
 
 _DEPLOY = f"deploy salesforce_metadata and assign the permission set {Permissions.INTEGRATION_SET} to this user"
 _ASSIGN = f"assign the permission set {Permissions.INTEGRATION_SET} to this user"
+_NETWORK = (
+    "check LEAD_ROUTER_LOGIN_URL, and the way there: name resolution, proxy, port 443 "
+    "(plain http is for an org on this machine alone)"
+)
 _SELECT = "select Lead in Setup under Change Data Capture, or deploy salesforce_metadata"
 
 
@@ -78,8 +93,16 @@ NEEDS = (
 )
 
 
-def diagnose(rest: Rest, tokens: TokenHolder, org: Org) -> list[Finding]:
-    """All findings, in the order in which a person would put things right. Stops where nothing further can be seen."""
+def diagnose(rest: Rest, tokens: TokenHolder, org: Org, *, usernames: Sequence[str] = ()) -> list[Finding]:
+    """All findings, in the order in which a person would put things right. Stops where nothing further can be seen.
+
+    `usernames` are those whose leads are unassigned. What is as needed has no remedy and is no warning.
+    """
+    found = _examined(rest, tokens, org, usernames)
+    return [replace(finding, remedy="", warning=False) if finding.ok else finding for finding in found]
+
+
+def _examined(rest: Rest, tokens: TokenHolder, org: Org, usernames: Sequence[str]) -> list[Finding]:
     login = _guarded("login", lambda: [_login(tokens)])
     if not all(finding.ok for finding in login):
         return login
@@ -91,7 +114,7 @@ def diagnose(rest: Rest, tokens: TokenHolder, org: Org) -> list[Finding]:
         found += _guarded(need.sobject, lambda need=need: _object(rest, need))  # type: ignore[misc]
     found += _guarded("change events", lambda: [_change_events(rest)])
     found += _guarded("frozen users", lambda: [_frozen(rest)])
-    return found + _guarded("configuration", lambda: _routing(org))
+    return found + _guarded("configuration", lambda: _routing(org, usernames))
 
 
 def refuse_lacking(rest: Rest) -> None:
@@ -113,11 +136,23 @@ def _guarded(name: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
     try:
         return list(look())
     except LeadRouterError as fault:
-        return [Finding(name, ok=False, detail=str(fault), remedy=_remedy(fault))]
+        away = isinstance(fault, Transient)
+        return [Finding(name, ok=False, detail=str(fault), remedy=_remedy(fault), away=away)]
 
 
 def _remedy(fault: LeadRouterError) -> str:
-    return _DEPLOY if isinstance(fault, ContractMismatch) else "see the text of this finding"
+    return next((remedy for kinds, remedy in _REMEDIES if isinstance(fault, kinds)), _LATER)
+
+
+_LATER = "look again later; should it stay so, see status.salesforce.com"
+_REMEDIES: tuple[tuple[tuple[type[LeadRouterError], ...], str], ...] = (
+    ((ContractMismatch,), _DEPLOY),
+    ((Misconfigured,), "change the record or setting that is named"),
+    ((LoginRefused,), "put right the setting that is at fault, or the app in Setup"),
+    ((RateLimited,), "wait, or find who uses the API calls in Setup under System Overview"),
+    ((Unreachable, OutcomeUnknown), _NETWORK),
+    ((Rejected,), _ASSIGN),
+)
 
 
 def _login(tokens: TokenHolder) -> Finding:
@@ -199,16 +234,36 @@ def _frozen(rest: Rest) -> Finding:
     return Finding("frozen users", ok=False, detail=told, remedy=remedy, warning=True)
 
 
-def _routing(org: Org) -> list[Finding]:
+def _routing(org: Org, usernames: Sequence[str]) -> list[Finding]:
     configuration = org.configuration()
-    rules = len(configuration.rules)
-    found = [Finding("configuration", ok=True, detail=f"{rules} active rules, {len(configuration.group_keys)} groups")]
+    counts = f"{_counted(configuration.rules, 'active rule')}, {_counted(configuration.group_keys, 'group')}"
+    found = [Finding("configuration", ok=True, detail=counts), _unassigned(org, configuration, usernames)]
     found += [
         Finding("configuration", ok=False, detail=warning, remedy="change the record that is named", warning=True)
         for warning in configuration.warnings
     ]
     groups = org.snapshot(configuration, [], []).groups
     return found + [_group(configuration, groups[group_id]) for group_id in sorted(groups)]
+
+
+def _unassigned(org: Org, configuration: Configuration, usernames: Sequence[str]) -> Finding:
+    """What counts as unassigned, and how many leads do now."""
+    queues = sorted(name for name, queue in configuration.queues.items() if queue in configuration.intake_owners)
+    counting = (
+        ("owned by the queue", queues),
+        ("owned by the user", usernames),
+        ("with the status", sorted(configuration.intake_statuses)),
+    )
+    told = "; ".join(f"{what} {' or '.join(names)}" for what, names in counting if names)
+    if configuration.unassigned.strip():
+        told += "; narrowed by LEAD_ROUTER_UNASSIGNED"
+    waiting = len(next(iter(org.unassigned(configuration, COUNTED_MAX)), ()))
+    many = f"{COUNTED_MAX:,} or more" if waiting == COUNTED_MAX else str(waiting)
+    return Finding("unassigned leads", ok=True, detail=f"{many} now: leads {told}; no other lead is ever routed")
+
+
+def _counted(things: Sequence[object] | Mapping[Any, object], what: str) -> str:
+    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
 
 def _group(configuration: Configuration, group: Group) -> Finding:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Batch, Configuration, Group, Lead, Match, Mode, Snapshot
+from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import Mark, Overridden, Receipt
 from lead_router.salesforce import matching, queries, records
+from lead_router.salesforce.codes import told as told_trouble
+from lead_router.salesforce.codes import troubles
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects, Permissions, Standard
@@ -23,14 +25,6 @@ from lead_router.salesforce.rest import Rest, Subrequest
 from lead_router.salesforce.writes import COLLECTION, LEAD_HEADERS, WRITES_MAX, collection, compose, cut
 
 HOLIDAYS_SINCE = timedelta(days=2)  # what is over in every zone, and in the night that began on it
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What the last configuration told of groups without members, and of people."""
-
-    empty: Mapping[str, Group] = field(default_factory=dict)
-    people: People = field(default_factory=People)
 
 
 class SalesforceOrg:
@@ -45,7 +39,7 @@ class SalesforceOrg:
         self._types: Mapping[str, str] = {}
         self._types_of = ""
         self._readable: frozenset[str] = frozenset()
-        self._known = Known()
+        self._people = People()
 
     def configuration(self) -> Configuration:
         """Rules, groups, hours, absences and people in two calls, and the fields of Lead when they are first needed.
@@ -59,7 +53,7 @@ class SalesforceOrg:
             configuration = configured(self._intake, replace(found, field_types=self._describe()))
         self._refuse_hidden(matching.objects(matching.kinds(configuration)))
         with self._lock:
-            self._known = known
+            self._people = known
         return configuration
 
     def snapshot(
@@ -75,15 +69,15 @@ class SalesforceOrg:
             raise ValueError(f"a snapshot is of at most {WRITES_MAX} leads, not {len(ids)}")
         keys = sorted(set(submission_keys))
         with self._lock:
-            known = self._known
+            known = self._people
         taken_at = self._now()
         rows = read(self._rest, _parts(configuration, ids, keys))
         ledger = (records.ledger_row(row) for name, found in rows.items() if name not in _NO_LEDGER for row in found)
         leads = {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
-        groups = {**known.empty, **records.groups(rows["members"])}
+        groups = records.groups(rows["groups"], rows["members"])
         plain = Snapshot(
             taken_at=taken_at,
-            groups={group_id: told(group, known.people) for group_id, group in groups.items()},
+            groups={group_id: told(group, known) for group_id, group in groups.items()},
             leads=leads,
             ledger=tuple({row.id: row for row in ledger}.values()),
             submission_keys_read=frozenset(keys),
@@ -101,9 +95,12 @@ class SalesforceOrg:
         rows = self._rest.query(queries.committed(sorted(own)))
         return {row[LedgerFields.LEAD_KEY]: row[LedgerFields.IDEMPOTENCY_KEY] for row in rows} == own
 
-    def mark(self, marks: Sequence[Mark]) -> None:
-        """Show status and text on at most 200 leads, each by itself; a lead that refuses is left as it is."""
-        self._show(
+    def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:
+        """Show status and text on at most 200 leads, each by itself; the answer says why those refuse that do.
+
+        A rule of the org's own may refuse the note as it refused the owner: the lead is then left as it is.
+        """
+        return self._show(
             {
                 "id": mark.lead_id,
                 LeadFields.STATUS: mark.status.value,
@@ -135,12 +132,16 @@ class SalesforceOrg:
                 return
             after = (leads[-1].created_at, leads[-1].id)
 
-    def _show(self, changes: Iterable[Mapping[str, str | None]]) -> None:
+    def _show(self, changes: Iterable[Mapping[str, str | None]]) -> Mapping[str, str]:
         ordered = sorted(changes, key=lambda change: str(change["id"]))
-        if ordered:
-            self._rest.send("PATCH", COLLECTION, collection(Objects.LEAD, ordered, all_or_none=False), LEAD_HEADERS)
+        if not ordered:
+            return {}
+        body = collection(Objects.LEAD, ordered, all_or_none=False)
+        answers = self._rest.send("PATCH", COLLECTION, body, LEAD_HEADERS) or ()
+        refused = {change["id"]: troubles(one["errors"]) for change, one in zip(ordered, answers, strict=False)}
+        return {str(lead_id): told_trouble(found[0]) for lead_id, found in refused.items() if found}
 
-    def _found(self) -> tuple[Found, Known]:
+    def _found(self) -> tuple[Found, People]:
         token = self._rest.token()
         rows = read(
             self._rest,
@@ -152,8 +153,8 @@ class SalesforceOrg:
                 queries.part("hours", queries.business_hours()),
             ],
         )
-        groups = tuple(records.group(str(row["Id"]), row) for row in rows["groups"])
-        members = {group_id: group.members for group_id, group in records.groups(rows["members"]).items()}
+        groups = tuple(records.groups(rows["groups"], rows["members"]).values())
+        members = {group.id: group.members for group in groups}
         users = sorted({member.user_id for several in members.values() for member in several})
         more, known = self._of_people(users)
         with self._lock:
@@ -170,7 +171,7 @@ class SalesforceOrg:
             holidays=more["holidays"],
             absences=more["absences"],
         )
-        return found, Known({group.id: group for group in groups if group.id not in members}, known)
+        return found, known
 
     def _of_people(self, users: Sequence[str]) -> tuple[Mapping[str, Sequence[Row]], People]:
         now = self._now()
@@ -186,7 +187,7 @@ class SalesforceOrg:
         return rows, people(rows.get("frozen"), users, _together(rows, asking))
 
     def _completed(
-        self, plain: Snapshot, wanted: frozenset[matching.Kind], missing: Sequence[str], known: Known
+        self, plain: Snapshot, wanted: frozenset[matching.Kind], missing: Sequence[str], known: People
     ) -> Snapshot:
         """The snapshot with what only some leads, members and rules ask for."""
         groups = (group for group in plain.groups.values() if group.mode is not Mode.OFF)
@@ -208,7 +209,7 @@ class SalesforceOrg:
             plain,
             open_leads={str(row[Standard.OWNER]): int(row[queries.COUNTED]) for row in counts},
             gone={to18(row["Id"]): row[Standard.MERGED_INTO] for row in rows.get("gone", ())},
-            matches=self._told(matching.matches(wanted, plain.leads.values(), found), known.people),
+            matches=self._told(matching.matches(wanted, plain.leads.values(), found), known),
         )
 
     def _to_the_end(self, asked: matching.Asked, rows: Sequence[Row]) -> Iterator[tuple[matching.Asked, Row]]:
@@ -247,17 +248,14 @@ class SalesforceOrg:
 
 
 def _parts(configuration: Configuration, ids: Sequence[str], keys: Sequence[str]) -> list[Subrequest]:
-    parts = [queries.part("members", queries.members())]
+    parts = [queries.part("groups", queries.groups()), queries.part("members", queries.members())]
     if ids:
         parts += [
             queries.part("leads", queries.leads(configuration.lead_fields, ids)),
             queries.part("ledger", queries.ledger(LedgerFields.LEAD, ids)),
         ]
     for number, chunk in enumerate(queries.chunks(keys, queries.KEYS_MAX)):
-        parts += [
-            queries.part(f"even{number}", queries.ledger(LedgerFields.SUBMISSION_EVEN, chunk)),
-            queries.part(f"odd{number}", queries.ledger(LedgerFields.SUBMISSION_ODD, chunk)),
-        ]
+        parts.append(queries.part(f"submissions{number}", queries.submissions(chunk)))
     return parts
 
 
@@ -275,4 +273,4 @@ def _together(rows: Mapping[str, Sequence[Row]], parts: Sequence[Subrequest]) ->
     return [row for part in parts for row in rows[part.reference]]
 
 
-_NO_LEDGER = frozenset({"members", "leads"})
+_NO_LEDGER = frozenset({"groups", "members", "leads"})

@@ -41,6 +41,7 @@ class Standard:
     OWNER_TYPE: Final = "Owner.Type"
     CREATED_AT: Final = "CreatedDate"
     CHANGED_AT: Final = "SystemModstamp"
+    CHANGED_BY: Final = "LastModifiedById"
     MODIFIED_AT: Final = "LastModifiedDate"
     STATUS: Final = "Status"
     IS_CONVERTED: Final = "IsConverted"

@@ -36,6 +36,7 @@ BASE_LEAD_FIELDS = frozenset(
         Standard.OWNER_TYPE,
         Standard.CREATED_AT,
         Standard.CHANGED_AT,
+        Standard.CHANGED_BY,
         Standard.STATUS,
         Standard.IS_CONVERTED,
         Standard.EMAIL,
@@ -147,9 +148,8 @@ def groups() -> str:
 
 
 def members() -> str:
-    """All members, each with its group as it is at the same moment; a group's rows stand together."""
-    of_group = tuple(f"{Relations.MEMBER_GROUP}.{field}" for field in _GROUP_FIELDS)
-    return select(_MEMBER_FIELDS + of_group, Objects.MEMBER, f"ORDER BY {MemberFields.GROUP}, {Standard.ID}")
+    """All members; a group's rows stand together. Read behind the groups: what moved between makes a commit refused."""
+    return select(_MEMBER_FIELDS, Objects.MEMBER, f"ORDER BY {MemberFields.GROUP}, {Standard.ID}")
 
 
 def queues() -> str:
@@ -218,6 +218,15 @@ def leads(fields: frozenset[str], lead_ids: Sequence[str]) -> str:
 def ledger(field: str, values: Sequence[str]) -> str:
     """Ledger rows by one of their keys."""
     return select(_LEDGER_FIELDS, Objects.LEDGER, f"WHERE {among(field, values)}")
+
+
+def submissions(keys: Sequence[str]) -> str:
+    """Ledger rows that hold one of these submission keys, each looked for in the column of its bucket's parity."""
+    even = sorted(key for key in keys if key.startswith("e"))
+    odd = sorted(key for key in keys if not key.startswith("e"))
+    columns = ((LedgerFields.SUBMISSION_EVEN, even), (LedgerFields.SUBMISSION_ODD, odd))
+    held = " OR ".join(among(column, values) for column, values in columns if values)
+    return select(_LEDGER_FIELDS, Objects.LEDGER, f"WHERE {held}")
 
 
 def committed(lead_keys: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -112,10 +113,10 @@ def member(row: Row) -> Member:
 
 
 @shaped
-def group(group_id: str, row: Row, members: tuple[Member, ...] = ()) -> Group:
-    """A group, from its own row or from the parent fields of a member's."""
+def group(row: Row) -> Group:
+    """A group, without its members."""
     return Group(
-        id=group_id,
+        id=row[Standard.ID],
         key=row[GroupFields.KEY],
         name=row[Standard.NAME],
         mode=Mode(row[GroupFields.MODE] or Mode.OFF),
@@ -123,7 +124,7 @@ def group(group_id: str, row: Row, members: tuple[Member, ...] = ()) -> Group:
         turn=whole(row[GroupFields.TURN]),
         clock=whole(row[GroupFields.CLOCK]),
         fallback_queue=row[GroupFields.FALLBACK_QUEUE] or None,
-        members=members,
+        members=(),
         hours_id=row[GroupFields.BUSINESS_HOURS],
         fallback_group=row[GroupFields.FALLBACK_GROUP],
         manager_id=row[GroupFields.MANAGER],
@@ -134,16 +135,10 @@ def group(group_id: str, row: Row, members: tuple[Member, ...] = ()) -> Group:
 
 
 @shaped
-def groups(rows: Iterable[Row]) -> dict[str, Group]:
-    """The groups of members' rows, by id.
-
-    A group's state is its first row's: if rows came in several pages, that state is at most as new as the members,
-    and a commit that was decided on it is refused.
-    """
-    states: dict[str, Row] = {}
+def groups(group_rows: Iterable[Row], member_rows: Iterable[Row]) -> dict[str, Group]:
+    """Groups with their members, by id. A member whose group is not among them, being newer, is left out."""
     members: dict[str, list[Member]] = {}
-    for row in rows:
-        group_id = row[MemberFields.GROUP]
-        states.setdefault(group_id, row[Relations.MEMBER_GROUP])
-        members.setdefault(group_id, []).append(member(row))
-    return {group_id: group(group_id, state, tuple(members[group_id])) for group_id, state in states.items()}
+    for row in member_rows:
+        members.setdefault(row[MemberFields.GROUP], []).append(member(row))
+    plain = (group(row) for row in group_rows)
+    return {one.id: replace(one, members=tuple(members.get(one.id, ()))) for one in plain}

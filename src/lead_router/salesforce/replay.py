@@ -52,7 +52,8 @@ class Progress:
         known = [self._open, *ids] if self._open is not None else list(ids)
         if not known:
             return None
-        self._asked_at = None
+        if ids:
+            self._asked_at = None
         last = known[-1]
         self._open = last
         complete = [replay_id for replay_id in known if replay_id != last]

@@ -26,7 +26,10 @@ def build(world: World, latency_ms: float = 0.0) -> web.Application:
     pool = ThreadPoolExecutor(THREADS, thread_name_prefix="org")
 
     async def rest(asked: web.Request) -> web.StreamResponse:
-        body = await asked.read()
+        try:
+            body = await asked.read()
+        except ConnectionError:  # the client died in the middle of its request: nothing was asked, nobody listens
+            return web.Response(status=400)
         if latency_ms and not asked.path.startswith("/simulator/"):
             await asyncio.sleep(latency_ms / 1000)
         parsed = request(asked.method, asked.raw_path, dict(asked.headers), body)

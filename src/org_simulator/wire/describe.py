@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from org_simulator.event_bodies import event_name
 from org_simulator.wire.exchange import Reply
 from org_simulator.wire.paths import relationship
 from org_simulator.wire.world import API_VERSION_MAX, API_VERSION_MIN, Call, data_path, sobject_of
@@ -67,19 +69,31 @@ def describe(call: Call, captured: Sequence[str]) -> Reply:
 
 
 def _described(call: Call, name: str) -> SObject:
-    return call.schema.platform_events.get(name.lower()) or sobject_of(call, name)
+    return call.schema.platform_events.get(name.lower()) or _change_event(call, name) or sobject_of(call, name)
+
+
+def _change_event(call: Call, name: str) -> SObject | None:
+    """The change event of an object that is selected for Change Data Capture and that the caller may see.
+
+    Of the event's own fields, ReplayId and ChangeEventHeader, a describe here tells nothing.
+    """
+    for sobject in call.schema.objects.values():
+        event = event_name(sobject.name)
+        if event.lower() == name.lower() and sobject.name in call.schema.cdc_entities:
+            return replace(sobject, name=event, prefix="", label=f"{sobject.label} Change Event", validation_rules=())
+    return None
 
 
 def _short(call: Call, sobject: SObject) -> dict[str, Any]:
-    event = sobject.name.endswith("__e")
+    event = sobject.name.endswith(("__e", "ChangeEvent"))
     urls = {"sobject": data_path(call, "sobjects", sobject.name)}
     return {
         "name": sobject.name,
         "label": sobject.label,
         "labelPlural": sobject.label_plural,
-        "keyPrefix": sobject.prefix,
+        "keyPrefix": sobject.prefix or None,
         "custom": sobject.custom,
-        "createable": True,
+        "createable": not sobject.name.endswith("ChangeEvent"),
         "updateable": not event,
         "deletable": not event,
         "queryable": not event,

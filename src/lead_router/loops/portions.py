@@ -1,0 +1,63 @@
+"""Portions: which jobs are read and decided together, and how far they have come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lead_router.core.model import Batch, Snapshot
+from lead_router.ports import Fault, Job, LeadMoved, SiblingRouted, TurnTaken
+
+STANDSTILL_MAX = 2
+_RACES = (TurnTaken, LeadMoved, SiblingRouted)
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Jobs to be read and decided together; `passes` counts refusals so far.
+
+    `tried` is the turn from which they were last decided, `standstill` how often in a row it was the same one.
+    """
+
+    jobs: tuple[Job, ...]
+    passes: int = 0
+    tried: str = ""
+    standstill: int = 0
+
+
+def counted(portion: Portion, batch: Batch, faults: Sequence[Fault]) -> Portion:
+    """The portion, with how often in a row it lost a race although the group stood still, so that nobody won it."""
+    if batch.before is None or not all(isinstance(fault, _RACES) for fault in faults):
+        return replace(portion, tried="", standstill=0)
+    group = batch.before
+    tried = f"turn {group.turn + 1} of epoch {group.epoch} of group '{group.key}'"
+    return replace(portion, tried=tried, standstill=portion.standstill + 1 if tried == portion.tried else 0)
+
+
+def stuck(portion: Portion) -> str | None:
+    """Why these jobs cannot go on by themselves, if they cannot: what they would write is there, and will stay."""
+    if portion.standstill < STANDSTILL_MAX:
+        return None
+    return f"{portion.tried} is taken in the ledger already: raise the group's Epoch and set its Turn to 0"
+
+
+def halves(portion: Portion) -> list[Portion]:
+    """Two portions of its jobs, the older ones first; one where it cannot be cut."""
+    middle = (len(portion.jobs) + 1) // 2
+    return [replace(portion, jobs=part) for part in (portion.jobs[:middle], portion.jobs[middle:]) if part]
+
+
+def without(snapshot: Snapshot, unfit: frozenset[str]) -> Snapshot:
+    """The snapshot with owners that Salesforce refused shown as inactive, in their groups and elsewhere."""
+    if not unfit:
+        return snapshot
+    groups = {
+        key: replace(
+            group,
+            members=tuple(
+                replace(member, user_active=False) if member.user_id in unfit else member for member in group.members
+            ),
+        )
+        for key, group in snapshot.groups.items()
+    }
+    return replace(snapshot, groups=groups, unfit=snapshot.unfit | unfit)

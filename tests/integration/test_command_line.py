@@ -1,0 +1,150 @@
+"""Commands in this process, without an org: what they refuse, what they show, and what they leave untouched."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import pytest
+
+from lead_router.cli import main
+from lead_router.jobs import alone, open_store, whereabouts
+from lead_router.ports import Bury, Done, NewJob
+
+ORG = "00D000000000001EAA"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty working folder with settings that lead to no org."""
+    for name, value in {"LOGIN_URL": "http://localhost:9", "CLIENT_ID": "x", "CLIENT_SECRET": "y"}.items():
+        monkeypatch.setenv(f"LEAD_ROUTER_{name}", value)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def jobs(folder):
+    """A database beside it, as a router leaves it."""
+    with closing(open_store(f"sqlite:///{folder}/lead-router.db", org_id=ORG)) as store:
+        store.take_sweep(every_s=1)
+        yield store
+
+
+def ended(store, ending):
+    """The number of a job that ended so."""
+    lead = "00Q000000000001EAA"
+    store.record([NewJob(f"{ORG}.{lead}.create", lead, lead, {"change_type": "CREATE"})])
+    (job,) = store.claim("w", limit=1, lease_s=60)
+    store.end([(job, ending)])
+    return str(job.id)
+
+
+@pytest.mark.parametrize(
+    "words", [("status",), ("jobs", "list"), ("jobs", "show", "1"), ("jobs", "retry", "1")], ids=" ".join
+)
+def test_whoever_only_looks_makes_no_database(folder, capsys, words):
+    """In a wrong folder an empty queue would look like a healthy one."""
+    assert main(words) == 2
+    assert f"no job database at {folder}/lead-router.db: is this the folder" in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+
+
+def test_the_doctor_makes_no_database_either(folder, capsys):
+    """Run as another user, it would leave the router a file that it cannot write."""
+    main(["doctor"])
+    assert "lead-router.db is not there yet: `lead-router run` makes it" in capsys.readouterr().out
+    assert list(folder.iterdir()) == []
+
+
+def test_a_doctor_without_an_answer_ends_with_3_and_a_remedy(folder, jobs, capsys):
+    """What is as needed bears neither a warning nor a remedy."""
+    assert main(["doctor", "--json"]) == 3
+    database, login = json.loads(capsys.readouterr().out)
+    assert (database["ok"], database["warning"], database["remedy"]) == (True, False, "")
+    assert (login["ok"], login["away"], "LEAD_ROUTER_LOGIN_URL" in login["remedy"]) == (False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "text"),
+    [
+        ({}, 3, "Salesforce did not answer: "),
+        ({"CLIENT_SECRET_FILE": "nowhere", "CLIENT_SECRET": ""}, 2, "LEAD_ROUTER_CLIENT_SECRET_FILE"),
+    ],
+    ids=["away", "misconfigured"],
+)
+def test_the_queue_is_shown_whatever_is_wrong_with_the_org(folder, jobs, capsys, monkeypatch, settings, code, text):
+    """The fault stands below it; for machines the exit code is the same."""
+    for name, value in settings.items():
+        monkeypatch.setenv(f"LEAD_ROUTER_{name}", value)
+    ended(jobs, Bury("refused"))
+    assert main(["status"]) == code
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"job database: {folder}/lead-router.db\n")
+    assert shown.splitlines()[-1].startswith(f"groups: {text}")
+    assert main(["status", "--json"]) == code
+    told = json.loads(capsys.readouterr().out)
+    assert (told["queue"]["dead"], told["groups"], told["org_away"]) == (1, [], code == 3)
+    assert told["org_fault"]
+
+
+def test_an_absent_job_is_called_absent(jobs, capsys):
+    """Whatever was to be done with it."""
+    for words in (("show", "999"), ("retry", "999"), ("discard", "999", "--reason", "x")):
+        assert main(["jobs", *words]) == 2
+        assert capsys.readouterr().err == "lead-router: there is no job 999\n"
+
+
+def test_a_done_jobs_story_is_told_as_past(jobs, capsys):
+    """An error before the success must not look like one after it; the payload can be copied as JSON."""
+    number = ended(jobs, Done("assigned"))
+    assert main(["jobs", "show", number]) == 0
+    shown = capsys.readouterr().out
+    assert "last error before it was done" in shown
+    assert '{"change_type": "CREATE"}' in shown
+
+
+def test_a_list_of_nothing_says_so(jobs, capsys):
+    """No bare header, and no list of less than one."""
+    assert (main(["jobs", "list"]), capsys.readouterr().out) == (0, "no jobs\n")
+    assert (main(["jobs", "list", "--status", "dead"]), capsys.readouterr().out) == (0, "no dead jobs\n")
+    with pytest.raises(SystemExit):
+        main(["jobs", "list", "--limit", "0"])
+    assert "0 is less than 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("behind", [False, True])
+def test_the_settings_file_may_be_named_before_and_behind_the_command(folder, capsys, behind):
+    """Either way it is the one that is read."""
+    (folder / "my.env").write_text("LEAD_ROUTER_DATABASE=sqlite:///mine.db\n")
+    named = ["--env-file", "my.env"]
+    assert main(["jobs", "list", *named] if behind else [*named, "jobs", "list"]) == 2
+    assert "mine.db" in capsys.readouterr().err
+
+
+def test_a_settings_file_that_cannot_be_written_is_refused_by_name(folder, capsys):
+    """`init` into a folder that is not there, and over a folder."""
+    for place in ("nowhere/.env", "."):
+        assert main(["init", "--force", "--to", place]) == 2
+        assert f"lead-router: {place} cannot be written: " in capsys.readouterr().err
+
+
+def test_an_example_address_is_shown_whole(folder, capsys, monkeypatch):
+    """The scrubber hides passwords, not the place where one belongs."""
+    monkeypatch.setenv("LEAD_ROUTER_DATABASE", "mysql://me:hunter2@host/x")
+    assert main(["status"]) == 2
+    assert "postgresql://<user>:<secret>@host/database" in capsys.readouterr().err
+
+
+def test_a_place_is_told_without_user_and_password():
+    """`status` names the database that it reads, on any terminal."""
+    assert whereabouts("postgresql://me:hunter2@host:5432/jobs?password=hunter2") == "postgresql://host:5432/jobs"
+
+
+def test_a_second_router_of_this_machine_is_seen(tmp_path):
+    """The lock ends with the first; other files and servers have nothing to do with it."""
+    url = f"sqlite:///{tmp_path}/jobs.db"
+    with alone(url) as first, alone(url) as second, alone(f"{url}x") as other, alone("postgresql://host/x") as server:
+        assert (first, second, other, server) == (True, False, True, True)
+    with alone(url) as later:
+        assert later

@@ -1,0 +1,78 @@
+"""What the documents name is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lead_router.cli.arguments import parser
+from lead_router.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    "README.md",
+    "tests/README.md",
+    "deploy/RUNBOOK.md",
+    "salesforce_metadata/CONTRACT.md",
+    "src/lead_router/ARCHITECTURE.md",
+    "src/org_simulator/README.md",
+]
+NAMED = re.compile(r"`((?:src|tests|deploy|salesforce_metadata)/[\w./-]+)`")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_file_that_a_document_names_exists(document: str):
+    """A reader who follows a path finds what was promised."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+
+    assert [name for name in NAMED.findall(text) if not (ROOT / name).exists()] == []
+
+
+def test_every_make_target_that_the_readme_names_exists():
+    """The README's commands are the Makefile's."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([\w.-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert set(re.findall(r"\bmake (\w+)", text)) <= targets
+
+
+def test_every_log_event_that_the_runbook_names_is_logged():
+    """An operator looks for the word that stands in the log."""
+    text = (ROOT / "deploy/RUNBOOK.md").read_text(encoding="utf-8")
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src/lead_router").rglob("*.py"))
+    named = set(re.findall(r"`([a-z]+_[a-z_]+)`", text))
+
+    assert {"stream_lost", "step_failed", "start_waits", "service_faulted", "group_stuck", "router_warned"} <= named
+    assert {name for name in named if f'"{name}"' not in code} == set()
+
+
+def test_every_setting_that_a_document_names_is_one():
+    """A misspelt setting is refused, so a document must not misspell it."""
+    known = {f"LEAD_ROUTER_{name.upper()}" for name in Settings.model_fields}
+    for document in DOCUMENTS:
+        named = re.findall(r"`(LEAD_ROUTER_[A-Z_]*[A-Z])\b", (ROOT / document).read_text(encoding="utf-8"))
+        assert [name for name in named if name not in known] == [], document
+
+
+def test_the_commands_that_speak_json_are_those_that_the_readme_names():
+    """A program that is told of `--json` must not be refused it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (told,) = re.findall(r"`--json` makes ([\w, ]+) speak to machines", text)
+    asked = {"jobs": ["jobs", "list"]}
+    for command in ("run", "status", "doctor", "jobs", "demo", "init"):
+        words = [*asked.get(command, [command]), "--json"]
+        if command in re.findall(r"\w+", told):
+            assert parser().parse_args(words).json
+        else:
+            with pytest.raises(SystemExit):
+                parser().parse_args(words)
+
+
+def test_the_service_points_at_nothing_that_no_step_makes():
+    """The unit's only files are those of the runbook's installation."""
+    unit = (ROOT / "deploy/lead-router.service").read_text(encoding="utf-8")
+    runbook = (ROOT / "deploy/RUNBOOK.md").read_text(encoding="utf-8")
+
+    assert [path for path in re.findall(r"(?:=|file:)(/\S+)", unit) if path not in runbook] == []
