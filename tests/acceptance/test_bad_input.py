@@ -74,7 +74,7 @@ def test_a_bad_setting_is_refused_by_name(org, tmp_path, settings, texts):
             "Name = 'To south'",
             {"Target_Queue__c": "Lead_Intake"},
             {"Target_Queue__c": None},
-            ("To south", "exactly one target: a group, a user or a queue"),
+            ("To south", "exactly one target: a group, a user, a queue or a match"),
         ),
         (
             "Round_Robin_Group__c",
