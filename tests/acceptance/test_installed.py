@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NEEDED = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "src", "salesforce_metadata")
+NEEDED = ("pyproject.toml", "README.md", "LICENSE", "src", "salesforce_metadata")
 BUILD_S = 100
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -76,3 +77,15 @@ def test_the_service_points_at_nothing_that_no_step_makes():
     runbook = (ROOT / "deploy/RUNBOOK.md").read_text(encoding="utf-8")
 
     assert [path for path in re.findall(r"(?:=|file:)(/\S+)", unit) if path not in runbook] == []
+
+
+def test_the_top_level_holds_what_a_stranger_expects():
+    """Every room has its door at the top; what is not named here belongs into one of them."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    names = {name.split("/")[0] for name in listed.stdout.splitlines()}
+    rooms = {"src", "salesforce_metadata", "tests", "deploy"}
+    papers = {"pyproject.toml", "README.md", "Makefile", "LICENSE", "CHANGELOG.md", ".env.example"}
+
+    assert {name for name in names - rooms - papers if not name.startswith(".")} == set()
