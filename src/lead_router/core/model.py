@@ -57,7 +57,8 @@ class Configuration:
     `group_keys` maps group ids to keys, `queues` developer names to ids, `field_types` paths of lead fields to the type
     names of Salesforce's describe (empty: not known). A lead is unassigned where its owner is an intake owner or its
     status an intake status, and the clause `unassigned` (blank: all) holds. `hours` are by their id, `absences` by user
-    id; `fallbacks` maps group ids to the ids of their fallback groups.
+    id; `fallbacks` maps group ids to the ids of their fallback groups. `roster` is the groups as people keep them,
+    without what turns change, so that a change of anyone's duty shows; who is next stands in a snapshot alone.
     """
 
     rules: tuple[Rule, ...]
@@ -76,6 +77,7 @@ class Configuration:
     absences: Mapping[str, tuple[Absence, ...]] = field(default_factory=dict)
     fallbacks: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    roster: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,31 +8,15 @@ from typing import Any
 import structlog
 
 from lead_router.core.keys import change_key, create_key, submission_of
-from lead_router.core.model import Configuration
+from lead_router.core.model import Cause, Configuration
+from lead_router.loops.causes import CREATED, cause_of
 from lead_router.loops.current import Current
 from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob, Unreadable
 
 _log = structlog.get_logger(__name__)
 
-CREATED = frozenset({"CREATE", "GAP_CREATE"})
-UNSURE = frozenset({"UNDELETE", "GAP_UNDELETE", "GAP_UPDATE", "REQUESTED"})
 
-
-def worth_a_job(change: Change, configuration: Configuration) -> bool:
-    """Whether a change may have made a lead new or unassigned, as far as the event tells; in doubt, yes."""
-    if change.change_type in UNSURE:
-        return True
-    owner = change.fields.get("OwnerId")
-    status = change.fields.get("Status")
-    status_asks = status in configuration.intake_statuses
-    if change.change_type in CREATED:
-        return owner is None or owner in configuration.intake_owners or status_asks
-    if change.change_type != "UPDATE":
-        return False
-    return status_asks or (owner is not None and owner in configuration.intake_owners)
-
-
-def job_of(change: Change, configuration: Configuration, org_id: str) -> NewJob:
+def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: str) -> NewJob:
     """The job for a change. Its key is what the event is, so that the same delivery twice is one job."""
     if change.change_type in CREATED:
         key = create_key(org_id, change.record_id)
@@ -42,6 +26,7 @@ def job_of(change: Change, configuration: Configuration, org_id: str) -> NewJob:
         "change_type": change.change_type,
         "identity": change.identity,
         "event_at": change.committed_at.isoformat(),
+        "cause": cause.value,
     }
     submission = submission_of(change.fields, configuration)
     if submission is not None:
@@ -108,8 +93,9 @@ class Intake:
         unreadable = list(delivery.unreadable)
         for change in delivery.changes:
             try:
-                if not self._own(change) and worth_a_job(change, configuration):
-                    jobs.append(job_of(change, configuration, self._org_id))
+                cause = None if self._own(change) else cause_of(change, configuration)
+                if cause is not None:
+                    jobs.append(job_of(change, cause, configuration, self._org_id))
             except Exception as fault:  # noqa: BLE001 - whatever it is, the sweep finds the lead
                 _log.exception("change_unreadable", lead=change.record_id, identity=change.identity)
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")

@@ -11,8 +11,9 @@ import structlog
 
 from lead_router.core.decide import batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Ask, Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Snapshot, Status
+from lead_router.core.model import Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Snapshot, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
+from lead_router.loops.asks import ask_of
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.receipts import Resolution, failed, resolve
 from lead_router.ports import (
@@ -85,17 +86,12 @@ class Routing:
 
     def _pass(self, portion: Portion) -> list[Portion]:
         snapshot = self._read(portion)
-        decisions = decide(self._configuration, snapshot, [self._ask(job) for job in portion.jobs])
+        decisions = decide(self._configuration, snapshot, [ask_of(job) for job in portion.jobs])
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
         for batch in batches(decisions):
             again += self._write(batch, portion)
         return again
-
-    def _ask(self, job: Job) -> Ask:
-        told = job.payload.get("event_at")
-        event_at = datetime.fromisoformat(told) if isinstance(told, str) else job.created_at
-        return Ask(job.id, job.idempotency_key, job.lead_id, event_at, job.age_s)
 
     def _read(self, portion: Portion) -> Snapshot:
         ids = [job.lead_id for job in portion.jobs]

@@ -89,6 +89,7 @@ def configured(intake: Intake, found: Found) -> Configuration:
         hours=hours,
         absences=absences(found.absences),
         fallbacks={group.id: group.fallback_group for group in found.groups if group.fallback_group},
+        roster=tuple(_kept(group) for group in found.groups),
     )
     book = rulebook(plain)
     _check_open_leads(intake, found.field_types)
@@ -113,6 +114,14 @@ _PARENTS: Mapping[str, Mapping[str, str]] = {
     "RecordType": {"DeveloperName": "string", "Name": "string"},
     "CreatedBy": {"Username": "string", "Name": "string"},
 }
+
+
+def _kept(group: Group) -> Group:
+    """What people keep of a group: no turns, no counts."""
+    members = tuple(
+        replace(one, next_turn=None, last_turn=None, leads_received=0, day=None, day_count=0) for one in group.members
+    )
+    return replace(group, turn=0, clock=0, members=members)
 
 
 def _hours_used(found: Found) -> frozenset[str]:

@@ -153,16 +153,15 @@ class SalesforceOrg:
                 queries.part("hours", queries.business_hours()),
             ],
         )
-        groups = tuple(records.groups(rows["groups"], rows["members"]).values())
-        members = {group.id: group.members for group in groups}
-        users = sorted({member.user_id for several in members.values() for member in several})
-        more, known = self._of_people(users)
+        plain = tuple(records.groups(rows["groups"], rows["members"]).values())
+        more, known = self._of_people(sorted({member.user_id for group in plain for member in group.members}))
+        groups = tuple(told(group, known) for group in plain)
         with self._lock:
             types = self._types if self._types_of == token.org_id else {}
         found = Found(
             rules=rows["rules"],
             groups=groups,
-            members=members,
+            members={group.id: group.members for group in groups},
             queues=rows["queues"],
             users=more.get("users", ()),
             integration_user_id=token.user_id,

@@ -1,0 +1,58 @@
+"""Causes: whether a change may have made a lead want an owner, for the first time or again, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lead_router.core.model import Cause, Configuration, Reroute
+from lead_router.core.rules import rulebook
+from lead_router.core.soql.values import fold
+from lead_router.ports import Change
+
+CREATED = frozenset({"CREATE", "GAP_CREATE"})
+UNSURE = frozenset({"UNDELETE", "GAP_UNDELETE", "GAP_UPDATE", "REQUESTED"})
+
+_PARTS_OF_NAME = frozenset({"salutation", "firstname", "middlename", "lastname", "suffix"})
+
+
+def cause_of(change: Change, configuration: Configuration) -> Cause | None:
+    """Why a change asks who gets its lead, as far as the event tells; in doubt it asks. None: it surely does not.
+
+    Whether the lead was routed before is for the ledger to say, when it is asked. A GAP_UPDATE does not tell what was
+    changed: it asks as one that may have changed any field, yet not as one that set the status back, since statuses
+    stay when owners change.
+    """
+    if change.change_type in UNSURE:
+        return Cause.CHANGED if change.change_type == "GAP_UPDATE" and _reroutes(configuration) else Cause.WAITING
+    owner, status = change.fields.get("OwnerId"), change.fields.get("Status")
+    to_intake = owner in configuration.intake_owners
+    status_asks = isinstance(status, str) and fold(status) in {fold(one) for one in configuration.intake_statuses}
+    if change.change_type in CREATED:
+        return Cause.WAITING if owner is None or to_intake or status_asks else None
+    if change.change_type != "UPDATE":
+        return None
+    if to_intake or status_asks:
+        return Cause.WAITING if to_intake else Cause.STATUS
+    return Cause.CHANGED if _reroutes(configuration) and _rules_read(change.changed_fields, configuration) else None
+
+
+def _reroutes(configuration: Configuration) -> bool:
+    return any(group.reroute is Reroute.REROUTE for group in configuration.roster)
+
+
+def _rules_read(changed: Iterable[str], configuration: Configuration) -> bool:
+    """Whether a rule's criteria ask for one of the fields; formula fields are in no event and never seen to change."""
+    read = {path.lower() for rule in rulebook(configuration).rules for path in rule.criteria.fields}
+    names = {_stored(path) for path in read}
+    if "name" in names:
+        names |= _PARTS_OF_NAME
+    return any(field.lower() in names for field in changed)
+
+
+def _stored(path: str) -> str:
+    """The lead's own field by which a path, in lower case, begins: `recordtype.name` is kept as `recordtypeid`."""
+    parent, _, nested = path.partition(".")
+    if not nested:
+        return parent
+    own, custom, kind = parent.rpartition("__")
+    return f"{own}{custom}c" if custom and kind == "r" else f"{parent}id"

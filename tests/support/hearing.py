@@ -1,0 +1,56 @@
+"""A rig's own stream without sockets: what the simulated org committed, read as production reads events."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lead_router.loops.current import Current
+from lead_router.loops.intake import Intake
+from lead_router.ports import Delivery, Position
+from lead_router.salesforce.changes import own_change, read_event
+from support.worker_rig import Rig
+
+CHANNEL = "/data/LeadChangeEvent"
+
+
+class Heard:
+    """An EventSource over the org's change log, from now on."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._log = rig.org.events
+        self._serial = self._log.position(-1)
+        self._next = self._serial
+
+    def poll(self, wait_s: float) -> Delivery:
+        del wait_s
+        events = [event for event in self._log.since(self._serial) if event.channel == CHANNEL]
+        if not events:
+            return Delivery()
+        self._next = events[-1].serial
+        told = [{"data": {"payload": one.payload, "event": {"replayId": one.replay_id}}} for one in events]
+        changes = tuple(change for event in told for change in read_event(CHANNEL, event).changes)
+        return Delivery(changes, position=Position(CHANNEL, str(events[-1].replay_id).encode()))
+
+    def stored(self, delivery: Delivery) -> None:
+        del delivery
+        self._serial = self._next
+
+    def state(self) -> str:
+        return "subscribed"
+
+    def close(self) -> None:
+        pass
+
+
+def intake(rig: Rig) -> Intake:
+    """The production intake on the rig's own stream; it knows the configuration of this moment."""
+    return Intake(
+        Heard(rig),
+        rig.open(),
+        Current(rig.client.configuration()),
+        channel=CHANNEL,
+        org_id=rig.org.org_id,
+        own=partial(own_change, user_id=rig.org.integration_user_id),
+        wait_s=0.0,
+        wake=lambda: None,
+    )
