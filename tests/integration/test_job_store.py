@@ -553,3 +553,71 @@ def test_deaths_are_told_of_leads_without_an_open_job(database: Database) -> Non
     store.end([(job, Bury("no")) for job in claimed if job.id in (1, 2)])
 
     assert set(store.deaths([lead_id(1), lead_id(2), lead_id(3), lead_id(9)])) == {lead_id(1)}
+
+
+class TestWaiting:
+    """Leads that wait for members keep their place until something else becomes of them."""
+
+    SINCE = datetime(2026, 11, 29, 20, 0, tzinfo=UTC)
+
+    def held(self, store, *waits):
+        """Jobs held for members, as `(number, group, minutes)`: of what happened so many minutes after SINCE."""
+        store.record([new_job(number, event_at=str(number)) for number, _, _ in waits])
+        places = {lead_id(number): (group, minutes) for number, group, minutes in waits}
+        endings = []
+        for job in claim(store):
+            group, minutes = places[job.lead_id]
+            endings.append((job, Release(600, "held: away", group, self.SINCE + timedelta(minutes=minutes))))
+        store.end(endings)
+
+    def test_the_longest_waiting_of_each_group_come_first(self, store):
+        """No group with many hides another one's, however few are asked for."""
+        self.held(store, (1, "g1", 5), (2, "g1", 1), (3, "g1", 2), (4, "g2", 9), (5, "g2", 8))
+
+        assert leads(store.waiting(limit=10)) == [lead_id(number) for number in (2, 5, 3, 4, 1)]
+        assert leads(store.waiting(limit=3)) == [lead_id(number) for number in (2, 5, 3)]
+
+    def test_what_is_known_of_a_waiting_job(self, database, store):
+        """Enough to ask its question: what it is, since when, with what."""
+        self.held(store, (1, "g1", 0))
+        database.wait(30)
+        (one,) = store.waiting(limit=10)
+        (view,) = store.jobs()
+
+        assert (one.id, one.idempotency_key, one.group_id) == (view.id, view.idempotency_key, "g1")
+        assert (one.payload, one.created_at) == (view.payload, view.created_at)
+        assert 30 <= one.age_s < 60
+
+    def test_a_job_held_for_another_reason_does_not_wait_for_members(self, store):
+        """No rule matches, no member is asked: nothing waits behind it."""
+        store.record([new_job(1)])
+        store.end([(job, Release(600, "held: no rule matches")) for job in claim(store)])
+
+        assert store.waiting(limit=10) == []
+
+    def test_a_claim_keeps_the_place_and_every_other_end_gives_it_up(self, database, store):
+        """While it is asked again no newer lead overtakes it; then it is done, failed, dead or waits for no member."""
+        self.held(store, *((number, "g1", number) for number in range(1, 5)))
+        database.wait(601)
+        jobs = claim(store)
+        during = len(store.waiting(limit=10))
+        ends = (Done("assigned"), Retry(1, "no"), Bury("no"), Release(1, "held: no rule matches"))
+        store.end(list(zip(jobs, ends, strict=True)))
+
+        assert (during, store.waiting(limit=10)) == (4, [])
+
+    def test_some_leads_are_asked_at_once(self, database, store):
+        """The others rest on, and so do those that wait for no member."""
+        self.held(store, (1, "g1", 1), (2, "g1", 2))
+        store.record([new_job(3)])
+        store.end([(job, Release(600, "held: no rule matches")) for job in claim(store)])
+
+        assert store.ask_leads([lead_id(2), lead_id(3), lead_id(9)]) == 1
+        assert (leads(claim(store)), store.ask_leads([])) == ([lead_id(2)], 0)
+
+    def test_orgs_do_not_wait_for_each_other(self, database, store):
+        """Nor do they wake each other's leads."""
+        self.held(store, (1, "g1", 1))
+        other = database.open(org_id="00D000000000002AAA")
+
+        assert (other.waiting(limit=10), other.ask_leads([lead_id(1)])) == ([], 0)

@@ -117,6 +117,8 @@ END: Final = """
                            THEN {now} + CAST(r.value ->> 'delay_ms' AS BIGINT) ELSE next_run_at END,
         last_error = COALESCE(r.value ->> 'error', last_error),
         outcome = r.value ->> 'outcome',
+        held_group = r.value ->> 'held_group',
+        held_since = CAST(r.value ->> 'held_since' AS BIGINT),
         claim_token = NULL, locked_by = NULL, locked_at = NULL, lease_until = NULL
     FROM {rows}
     WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'
@@ -142,6 +144,28 @@ ASK_HELD: Final = """
         SELECT j.id FROM routing_job AS j
         WHERE j.org_id = :org_id AND j.status = 'queued' AND j.next_run_at > {now}
           AND substr(j.last_error, 1, 5) = 'held:'
+        {skip_locked}
+    )
+    RETURNING id
+"""
+
+# A lead that is being asked again waits all the same: its claim keeps its place.
+WAITING: Final = """
+    SELECT id, idempotency_key, lead_id, payload, held_group, created_at, {now} - created_at AS age_ms
+    FROM (
+        SELECT j.*, row_number() OVER (PARTITION BY j.held_group ORDER BY j.held_since, j.id) AS place
+        FROM routing_job AS j
+        WHERE j.org_id = :org_id AND j.status IN ('queued', 'working') AND j.held_group IS NOT NULL
+    ) AS w
+    ORDER BY place, held_since, id
+    LIMIT :limit
+"""
+
+ASK_LEADS: Final = """
+    UPDATE routing_job SET next_run_at = {now} WHERE id IN (
+        SELECT j.id FROM routing_job AS j
+        WHERE j.org_id = :org_id AND j.status = 'queued' AND j.next_run_at > {now} AND j.held_group IS NOT NULL
+          AND j.lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
         {skip_locked}
     )
     RETURNING id

@@ -33,6 +33,7 @@ from lead_router.ports import (
     Release,
     Retry,
     Unreadable,
+    Waiting,
 )
 
 CLAIM_MAX: Final = 200
@@ -148,6 +149,15 @@ class SqlJobStore:
         """One that is being claimed is being asked anyway, and is passed over."""
         return len(self._write(sql.ASK_HELD))
 
+    def waiting(self, *, limit: int) -> list[Waiting]:
+        """The first of every group, then the second of every group, and so on: no group hides another one's."""
+        return [views.waiting(row) for row in self._read(sql.WAITING, limit=limit)]
+
+    def ask_leads(self, lead_ids: Sequence[str]) -> int:
+        """As ask_held, for some leads."""
+        rows = _rows({"lead_id": lead_id} for lead_id in sorted(lead_ids))
+        return len(self._write(sql.ASK_LEADS, rows=rows)) if lead_ids else 0
+
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""
         return bool(self._write(sql.REVIVE, id=job_id))
@@ -210,8 +220,9 @@ def _ending(job: Job, ending: Ending) -> Mapping[str, Any]:
             return {**held, "verb": "done", "outcome": _text(outcome)}
         case Retry(delay_s, error):
             return {**held, "verb": "retry", "delay_ms": _ms(delay_s), "error": _text(error)}
-        case Release(delay_s, reason):
-            return {**held, "verb": "release", "delay_ms": _ms(delay_s), "error": _text(reason)}
+        case Release(delay_s, reason, group_id, since):
+            waits = {"held_group": group_id, "held_since": views.milliseconds(since)} if group_id else {}
+            return {**held, "verb": "release", "delay_ms": _ms(delay_s), "error": _text(reason), **waits}
         case Bury(error):
             return {**held, "verb": "bury", "error": _text(error)}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from lead_router.jobs.engine import Row
-from lead_router.ports import Job, JobView, QueueView, StreamView
+from lead_router.ports import Job, JobView, QueueView, StreamView, Waiting
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -49,6 +49,19 @@ def job_view(row: Row) -> JobView:
     )
 
 
+def waiting(row: Row) -> Waiting:
+    """A job whose lead waits for members."""
+    return Waiting(
+        id=row["id"],
+        idempotency_key=row["idempotency_key"],
+        lead_id=row["lead_id"],
+        payload=json.loads(row["payload"]),
+        group_id=row["held_group"],
+        created_at=instant(row["created_at"]),
+        age_s=row["age_ms"] / 1000,
+    )
+
+
 def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
     """The queue at a glance."""
     return QueueView(
@@ -71,6 +84,11 @@ def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
 def instant(milliseconds: int) -> datetime:
     """A stored time, aware and in UTC."""
     return _EPOCH + timedelta(milliseconds=milliseconds)
+
+
+def milliseconds(at: datetime | None) -> int | None:
+    """An instant as it is stored."""
+    return None if at is None else (at - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _perhaps(milliseconds: int | None) -> datetime | None:

@@ -1,16 +1,28 @@
-"""Asks: a job's question, out of what was written down when it was recorded."""
+"""Asks: a job's question, out of what was written down when it was recorded; and how long a held job rests."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from lead_router.core.model import Ask, Cause
-from lead_router.ports import Job
+from lead_router.core.model import Ask, Cause, Hold
+from lead_router.ports import Job, Release, Waiting
+
+REST_MIN_S = 1.0
+REST_MAX_S = 900.0
 
 
-def ask_of(job: Job) -> Ask:
+def ask_of(job: Job | Waiting) -> Ask:
     """The job's question. What its payload does not tell, or in unknown words, is as for a new lead."""
     told, cause = job.payload.get("event_at"), job.payload.get("cause")
     event_at = datetime.fromisoformat(told) if isinstance(told, str) else job.created_at
     known = Cause(cause) if cause in set(Cause) else Cause.WAITING
     return Ask(job.id, job.idempotency_key, job.lead_id, event_at, job.age_s, known)
+
+
+def held(hold: Hold, now: datetime) -> Release:
+    """The held job rests until somebody may be able to take its lead, and never longer than 15 minutes."""
+    rest_s = hold.retry_s
+    if hold.until is not None:
+        rest_s = min(rest_s, (hold.until - now) / timedelta(seconds=1))
+    rest_s = min(max(rest_s, REST_MIN_S), REST_MAX_S)
+    return Release(rest_s, f"held: {hold.reason}", hold.group_id, hold.ask.event_at)

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 import structlog
 
 from lead_router.core.decide import batches, decide
-from lead_router.core.keys import submission_of
-from lead_router.core.model import Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Snapshot, Status
+from lead_router.core.model import Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
-from lead_router.loops.asks import ask_of
+from lead_router.loops.asks import ask_of, held
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
+from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve
 from lead_router.ports import (
     Bury,
@@ -85,7 +85,8 @@ class Routing:
                     self.fail(portion.jobs, fault)
 
     def _pass(self, portion: Portion) -> list[Portion]:
-        snapshot = self._read(portion)
+        found = read(self._org, self._store, self._configuration, portion.jobs)
+        snapshot = without(found, frozenset(self._unfit))
         decisions = decide(self._configuration, snapshot, [ask_of(job) for job in portion.jobs])
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
@@ -93,23 +94,10 @@ class Routing:
             again += self._write(batch, portion)
         return again
 
-    def _read(self, portion: Portion) -> Snapshot:
-        ids = [job.lead_id for job in portion.jobs]
-        keys = {key for job in portion.jobs for key in job.payload.get("submission", ())}
-        snapshot = self._org.snapshot(self._configuration, ids, sorted(keys))
-        wanted = {
-            key
-            for lead in snapshot.leads.values()
-            if (submission := submission_of(lead.fields, self._configuration)) is not None
-            for key in (submission.even, submission.odd)
-        }
-        if wanted - snapshot.submission_keys_read:
-            snapshot = self._org.snapshot(self._configuration, ids, sorted(wanted))
-        return without(snapshot, frozenset(self._unfit))
-
     def _settle(self, decisions: Iterable[Hold | Observed | Skip]) -> None:
         endings: list[tuple[Job, Ending]] = []
         marks: list[Mark] = []
+        older: set[str] = set()
         for decision in decisions:
             job = self.open[decision.ask.lead_id]
             match decision:
@@ -119,23 +107,26 @@ class Routing:
                 case Observed(retry_s=retry_s, group_id=group):
                     key = self._configuration.group_keys.get(group)
                     endings.append((job, Release(retry_s, f"held: group '{key}' only observes")))
-                case Hold(reason=reason, retry_s=retry_s, lead=lead):
-                    endings.append((job, Release(retry_s, f"held: {reason}")))
+                case Hold(reason=reason, lead=lead):
+                    endings.append((job, held(decision, self._now())))
                     if lead is not None and not lead.held:
                         marks.append(Mark(lead.id, Status.HELD, reason))
                         _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
+                    if decision.behind is not None:
+                        older.add(decision.behind)
         self.mark(marks)
         self._end(endings)
+        self._store.ask_leads(sorted(older))
 
     def _write(self, batch: Batch, portion: Portion) -> list[Portion]:
         jobs = tuple(self.open[write.ask.lead_id] for write in batch.writes)
-        held = self._store.renew(jobs, lease_s=self._lease_s)
-        if len(held) < len(jobs):
+        kept = self._store.renew(jobs, lease_s=self._lease_s)
+        if len(kept) < len(jobs):
             for job in jobs:
-                if job.id not in held:
+                if job.id not in kept:
                     self.open.pop(job.lead_id)
                     _log.warning("claim_lost", lead=job.lead_id, job=job.id)
-            rest = tuple(job for job in jobs if job.id in held)
+            rest = tuple(job for job in jobs if job.id in kept)
             return [replace(portion, jobs=rest)] if rest else []
         try:
             receipt = self._commit(batch)

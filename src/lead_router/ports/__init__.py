@@ -32,6 +32,7 @@ from lead_router.ports.store import (
     Release,
     Retry,
     StreamView,
+    Waiting,
 )
 from lead_router.ports.stream import Change, Delivery, EventSource, Position, Unreadable
 
@@ -70,4 +71,5 @@ __all__ = [
     "TurnTaken",
     "Unreadable",
     "Usage",
+    "Waiting",
 ]

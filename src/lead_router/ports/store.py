@@ -39,6 +39,19 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A living job whose lead waits for members of the group; it may be claimed at this moment."""
+
+    id: int
+    idempotency_key: str
+    lead_id: str
+    payload: Mapping[str, Any]
+    group_id: str
+    created_at: datetime
+    age_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class JobView:
     """A job as a person sees it (`lead-router jobs`)."""
 
@@ -102,10 +115,15 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Put the job back for `delay_s` seconds; the attempt does not count."""
+    """Put the job back for `delay_s` seconds; the attempt does not count.
+
+    `group_id` says that its lead waits for members of that group, in the order of what happened first: `since`.
+    """
 
     delay_s: float
     reason: str
+    group_id: str | None = None
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +220,14 @@ class JobStore(Protocol):
 
         The answer is how many.
         """
+        ...
+
+    def waiting(self, *, limit: int) -> list[Waiting]:
+        """Jobs released with a group and not ended otherwise since: the longest waiting of each group first."""
+        ...
+
+    def ask_leads(self, lead_ids: Sequence[str]) -> int:
+        """Those of the leads that wait for members are due now; the answer is how many."""
         ...
 
     def revive(self, job_id: int) -> bool:
