@@ -53,6 +53,10 @@ class Settings(BaseModel):
     intake_users: Names = Field((), description="Usernames whose leads are unassigned (a form's own user).")
     intake_statuses: Names = Field((), description="Lead statuses that make a lead unassigned, whoever owns it.")
     unassigned: Text = Field("", description="SOQL WHERE clause that narrows which of those leads are routed.")
+    open_leads: Text = Field(
+        "(NOT Status LIKE 'Closed%')",
+        description="SOQL WHERE clause: which of a rep's leads count towards a cap on open leads; converted never do.",
+    )
     form_field: Text = Field("", description="API name of the Lead field that names the form; empty: none.")
     submission_window_s: int = Field(600, ge=0, le=86400, description="Two leads of one form fill this close are one.")
     follow_wait_s: int = Field(600, ge=0, le=86400, description="How long a second lead waits for the first's owner.")
@@ -88,10 +92,11 @@ class Settings(BaseModel):
             raise ValueError(f"{PREFIX}PRIVATE_KEY_FILE needs {PREFIX}USERNAME")
         if not self.stream_channel.startswith(("/data/", "/event/")):
             raise ValueError(f"{PREFIX}STREAM_CHANNEL must start with /data/ or /event/")
-        try:
-            compile_where(self.unassigned)
-        except BadCriteria as fault:
-            raise ValueError(f"{PREFIX}UNASSIGNED: {fault}") from None
+        for name in ("unassigned", "open_leads"):
+            try:
+                compile_where(getattr(self, name))
+            except BadCriteria as fault:
+                raise ValueError(f"{_named(name)}: {fault}") from None
         return self
 
 

@@ -65,6 +65,7 @@ def test_quotes_around_a_value_are_refused():
         ("LEAD_ROUTER_STREAM_START", "latest"),
         ("LEAD_ROUTER_STREAM_CHANNEL", "LeadChangeEvent"),
         ("LEAD_ROUTER_UNASSIGNED", "Country = "),
+        ("LEAD_ROUTER_OPEN_LEADS", "Status LIKE"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name, value):

@@ -55,6 +55,7 @@ def wire(settings: Settings) -> Wired:
         form_field=settings.form_field,
         submission_window_s=settings.submission_window_s,
         follow_wait_s=settings.follow_wait_s,
+        open_leads=settings.open_leads,
     )
     return Wired(tokens, rest, SalesforceOrg(rest, intake, now=now, lock_touch=settings.lock_touch))
 
