@@ -11,6 +11,7 @@ from lead_router.ports import (
     Bury,
     Done,
     NewJob,
+    Observation,
     Position,
     Recorded,
     Release,
@@ -621,3 +622,50 @@ class TestWaiting:
         other = database.open(org_id="00D000000000002AAA")
 
         assert (other.waiting(limit=10), other.ask_leads([lead_id(1)])) == ([], 0)
+
+
+def observation(number, owner, group="g1"):
+    at = datetime(2026, 11, 29, 20, 0, 0, 500_000, tzinfo=UTC)
+    return Observation(f"key-{number}", lead_id(number), group, group, owner, "said so", at)
+
+
+class TestObservations:
+    """What groups that only observe would have done, until it is forgotten."""
+
+    def test_an_observation_comes_back_as_it_was(self, store):
+        """With the time at which its job ended, once it has."""
+        job = new_job(1)
+        store.record([job])
+        what = Observation(job.idempotency_key, lead_id(1), "g1", "emea", None, "nobody", observation(1, None).event_at)
+        store.observe([what], {})
+        (before,) = store.observations(limit=9)
+        store.end([(one, Done("observed")) for one in claim(store)])
+        (after,) = store.observations(limit=9)
+
+        assert (before.what, before.owned_at) == (what, None)
+        assert after.owned_at == store.jobs()[0].completed_at is not None
+
+    def test_the_first_owner_stands_and_until_then_the_latest_word(self, store):
+        """Held first, then given: given. Asked again: as given."""
+        for owner in (None, "005A", "005B"):
+            store.observe([observation(1, owner), observation(2, None)], {})
+
+        assert store.observed(["key-1", "key-2", "key-3"]) == {"key-1": "005A", "key-2": None}
+        assert store.observed([]) == {}
+
+    def test_rotations_are_the_latest(self, database, store):
+        """By group; other orgs have their own."""
+        store.observe([], {"g1": {"turn": 1}, "g2": {"turn": 5}})
+        store.observe([], {"g1": {"turn": 2}})
+
+        assert store.rotations() == {"g1": {"turn": 2}, "g2": {"turn": 5}}
+        assert database.open(org_id="00D000000000002AAA").rotations() == {}
+
+    def test_old_observations_are_forgotten_with_old_jobs(self, database, store):
+        """F10: the table does not grow without end."""
+        store.observe([observation(1, "005A")], {})
+        database.wait(100)
+        store.observe([observation(2, "005A")], {})
+        store.forget(older_than_s=50, limit=10)
+
+        assert [one.what.lead_id for one in store.observations(limit=9)] == [lead_id(2)]

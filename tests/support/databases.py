@@ -24,6 +24,7 @@ _TIMES = {
     "stream_position": ("recorded_at",),
     "sweep": ("begun_at",),
     "quarantine": ("first_at", "last_at"),
+    "observation": ("observed_at",),
 }
 
 

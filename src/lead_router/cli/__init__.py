@@ -48,6 +48,7 @@ def _carried_out(asked: Namespace) -> int:
         "demo": commands.demo,
         "plan": preview.plan,
         "explain": preview.explain,
+        "observe": preview.observe,
         "rules": rules.rules,
     }
     try:

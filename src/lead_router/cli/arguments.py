@@ -42,6 +42,9 @@ def parser() -> argparse.ArgumentParser:
     _jobs(commands.add_parser("jobs", help="look at jobs; retry or discard dead ones"))
 
     _preview(commands)
+    observe = commands.add_parser("observe", help="what groups that only observe would have done")
+    reports = observe.add_subparsers(dest="verb", required=True, metavar="VERB")
+    _reading(reports.add_parser("report", help="agreement, shares and time, beside what really happened"))
     _rules(commands.add_parser("rules", help="check, test, pull and push the rules"))
 
     demo = commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle")

@@ -12,7 +12,7 @@ from lead_router import app
 from lead_router.app.explaining import Explained
 from lead_router.app.planning import Plan, Planned
 from lead_router.cli.commands import settings_of
-from lead_router.cli.show import as_json, table
+from lead_router.cli.show import age, as_json, table
 from lead_router.core.explain import GroupAccount, MemberAccount, RuleAccount
 from lead_router.core.model import Assign, Decision, Follow, Hold, Observed, Skip, ToGroup, ToMatched, ToOwner
 
@@ -50,6 +50,24 @@ def _table(made: Plan) -> str:
         "\n".join(f"warning: {warning}" for warning in made.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def observe(words: argparse.Namespace) -> int:
+    """`observe report`: each observing group's decisions, beside what really happened."""
+    reports = app.observe_report(settings_of(words))
+    print(as_json(reports) if words.json else "\n\n".join(map(_observed, reports)) or "nothing was observed yet")
+    return 0
+
+
+def _observed(one: app.GroupReport) -> str:
+    agreement = "nothing to compare yet" if one.agreement is None else f"{one.agreement:.0%} the same owner"
+    lines = [
+        f"group {one.group}: {one.leads} leads observed; {agreement} ({one.agreed} agreed, {one.differed} differed)",
+        f"{one.held} nobody could have had, {one.unowned} without an owner still, {one.gone} gone",
+        f"median time: decided after {age(one.decided_s)}, seen to be owned after {age(one.owned_s)}",
+    ]
+    reps = [(rep.owner, rep.would, rep.got) for rep in one.reps]
+    return "\n".join([*lines, *([table(("owner", "would have got", "got"), reps)] if reps else [])])
 
 
 def explain(words: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 from lead_router.errors import Misconfigured
 from lead_router.jobs.engine import SETTING, Engine, Row, Run
 
-TABLES: Final = frozenset({"routing_job", "stream_position", "quarantine", "sweep"})
+TABLES: Final = frozenset({"routing_job", "stream_position", "quarantine", "sweep", "observation", "observed_rotation"})
 
 _CREATE: Final = """
     CREATE TABLE schema_version (

@@ -27,6 +27,8 @@ from lead_router.ports import (
     Job,
     JobView,
     NewJob,
+    Observation,
+    Observed,
     Position,
     QueueView,
     Recorded,
@@ -158,6 +160,27 @@ class SqlJobStore:
         rows = _rows({"lead_id": lead_id} for lead_id in sorted(lead_ids))
         return len(self._write(sql.ASK_LEADS, rows=rows)) if lead_ids else 0
 
+    def observe(self, observations: Sequence[Observation], rotations: Mapping[str, Mapping[str, Any]]) -> None:
+        """An owner once thought of for a job stays, however often it is asked again."""
+        states = ({"group_id": group, "rotation": json.dumps(dict(one))} for group, one in sorted(rotations.items()))
+        kept = sorted(map(_noted, observations), key=lambda row: str(row["idempotency_key"]))
+        self._engine.write(
+            [self._step(sql.OBSERVE, rows=_rows(kept)), self._step(sql.TURN_OBSERVED, rows=_rows(states))]
+        )
+
+    def observed(self, keys: Sequence[str]) -> Mapping[str, str | None]:
+        """The owners thought of for the jobs, by idempotency key, of those that were observed."""
+        rows = self._read(sql.OBSERVED, rows=_rows({"key": key} for key in keys)) if keys else []
+        return {row["idempotency_key"]: row["owner_id"] for row in rows}
+
+    def rotations(self) -> Mapping[str, Mapping[str, Any]]:
+        """Where the rotations of observing groups would stand, by group id."""
+        return {row["group_id"]: json.loads(row["rotation"]) for row in self._read(sql.ROTATIONS)}
+
+    def observations(self, *, limit: int) -> list[Observed]:
+        """Newest first."""
+        return [views.observed(row) for row in self._read(sql.OBSERVATIONS, limit=limit)]
+
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""
         return bool(self._write(sql.REVIVE, id=job_id))
@@ -174,7 +197,12 @@ class SqlJobStore:
         it costs two API calls. Older than the stream's retention (72 hours) no event can come again. Open and dead jobs
         are never forgotten.
         """
-        return len(self._write(sql.FORGET, older_ms=_ms(older_than_s), limit=limit))
+        older_ms = _ms(older_than_s)
+        steps = [
+            self._step(sql.FORGET, older_ms=older_ms, limit=limit),
+            self._step(sql.FORGET_OBSERVED, older_ms=older_ms),
+        ]
+        return len(self._engine.write(steps)[0])
 
     def close(self) -> None:
         """Leases stay as they are: claims not ended are taken over when they run out."""
@@ -210,6 +238,18 @@ def _new(job: NewJob) -> Mapping[str, Any]:
         "ordering_key": job.ordering_key,
         "payload": json.dumps(dict(job.payload)),
         "submission_key": job.submission_key,
+    }
+
+
+def _noted(one: Observation) -> Mapping[str, Any]:
+    return {
+        "idempotency_key": one.idempotency_key,
+        "lead_id": one.lead_id,
+        "group_id": one.group_id,
+        "group_key": one.group_key,
+        "owner_id": one.owner_id,
+        "explanation": _text(one.explanation),
+        "event_at": views.milliseconds(one.event_at),
     }
 
 

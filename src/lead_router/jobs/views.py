@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from lead_router.jobs.engine import Row
-from lead_router.ports import Job, JobView, QueueView, StreamView, Waiting
+from lead_router.ports import Job, JobView, Observation, Observed, QueueView, StreamView, Waiting
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -60,6 +60,20 @@ def waiting(row: Row) -> Waiting:
         created_at=instant(row["created_at"]),
         age_s=row["age_ms"] / 1000,
     )
+
+
+def observed(row: Row) -> Observed:
+    """An observation, beside what became of its job."""
+    what = Observation(
+        idempotency_key=row["idempotency_key"],
+        lead_id=row["lead_id"],
+        group_id=row["group_id"],
+        group_key=row["group_key"],
+        owner_id=row["owner_id"],
+        explanation=row["explanation"],
+        event_at=instant(row["event_at"]),
+    )
+    return Observed(what, instant(row["observed_at"]), _perhaps(row["completed_at"]))
 
 
 def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from lead_router.core.decide import batches, decide
+from lead_router.core.decide import batches
 from lead_router.core.model import Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
+from lead_router.loops.observing import decided, observed
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve
@@ -38,6 +39,7 @@ PASSES_MAX = 5
 UNKNOWN_TRIES = 3
 STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
+OWNED = "already owned"  # the reason of a skip
 
 
 class Routing:
@@ -87,7 +89,8 @@ class Routing:
     def _pass(self, portion: Portion) -> list[Portion]:
         found = read(self._org, self._store, self._configuration, portion.jobs)
         snapshot = without(found, frozenset(self._unfit))
-        decisions = decide(self._configuration, snapshot, [ask_of(job) for job in portion.jobs])
+        asks = [ask_of(job) for job in portion.jobs]
+        decisions = decided(self._store, self._configuration, snapshot, asks)
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
         for batch in batches(decisions):
@@ -98,15 +101,18 @@ class Routing:
         endings: list[tuple[Job, Ending]] = []
         marks: list[Mark] = []
         older: set[str] = set()
-        for decision in decisions:
+        made = tuple(decisions)
+        skipped = [one.ask.idempotency_key for one in made if isinstance(one, Skip) and one.reason == OWNED]
+        seen = self._store.observed(skipped)
+        for decision in made:
             job = self.open[decision.ask.lead_id]
             match decision:
                 case Skip(reason=reason):
-                    endings.append((job, Done(f"skipped: {reason}")))
+                    known = job.idempotency_key in seen
+                    endings.append((job, Done("observed" if known else f"skipped: {reason}")))
                     _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
-                case Observed(retry_s=retry_s, group_id=group):
-                    key = self._configuration.group_keys.get(group)
-                    endings.append((job, Release(retry_s, f"held: group '{key}' only observes")))
+                case Observed():
+                    endings.append((job, observed(decision, self._configuration)))
                 case Hold(reason=reason, lead=lead):
                     endings.append((job, held(decision, self._now())))
                     if lead is not None and not lead.held:

@@ -1,5 +1,6 @@
 """What the loops need of the world: one protocol per seam; each implementation passes the seam's behaviour suite."""
 
+from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.org import (
     AlreadyRouted,
     Committed,
@@ -55,6 +56,8 @@ __all__ = [
     "LeadMoved",
     "Mark",
     "NewJob",
+    "Observation",
+    "Observed",
     "Org",
     "Overridden",
     "Position",

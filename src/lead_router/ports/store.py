@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
+from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.stream import Position, Unreadable
 
 
@@ -230,6 +231,22 @@ class JobStore(Protocol):
         """Those of the leads that wait for members are due now; the answer is how many."""
         ...
 
+    def observe(self, observations: Sequence[Observation], rotations: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write down what would have been done and, by group id, where rotations would stand, in one transaction."""
+        ...
+
+    def observed(self, keys: Sequence[str]) -> Mapping[str, str | None]:
+        """The owners thought of for the jobs, by idempotency key, of those that were observed."""
+        ...
+
+    def rotations(self) -> Mapping[str, Mapping[str, Any]]:
+        """Where the rotations of observing groups would stand, by group id."""
+        ...
+
+    def observations(self, *, limit: int) -> list[Observed]:
+        """Observations, newest first."""
+        ...
+
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts. False if it is not dead."""
         ...
@@ -239,7 +256,7 @@ class JobStore(Protocol):
         ...
 
     def forget(self, *, older_than_s: float, limit: int) -> int:
-        """Delete up to `limit` done jobs that ended longer ago; the answer is how many."""
+        """Delete up to `limit` done jobs that ended longer ago, and observations as old; answers how many jobs."""
         ...
 
     def close(self) -> None:

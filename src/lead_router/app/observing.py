@@ -1,0 +1,132 @@
+"""`lead-router observe report`: what observing groups would have done, beside what really happened."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from statistics import median
+
+from lead_router.app.batch import PAGE
+from lead_router.app.looking import open_jobs
+from lead_router.app.wiring import wire
+from lead_router.core.model import Configuration, LedgerRow
+from lead_router.ports import JobStore, Observed, Org
+from lead_router.settings import Settings
+
+REPORT_MAX = 10_000
+"""Observations of one report, the newest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rep:
+    """One owner's leads: how many the group would have given, and how many of the same leads came to them."""
+
+    owner_id: str
+    owner: str
+    would: int
+    got: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupReport:
+    """One group's observations. `agreed` and `differed` are of leads that somebody owns and the group would have given.
+
+    `held` are those that nobody of the group could have had, `unowned` wait for an owner still, `gone` cannot be read
+    any more. Times are medians, in seconds from the event: until the group would have given the lead, and until it was
+    seen to be owned, which is by the ledger where this program gave it in the end, else up to 15 minutes late.
+    """
+
+    group: str
+    leads: int
+    agreed: int
+    differed: int
+    held: int
+    unowned: int
+    gone: int
+    agreement: float | None
+    decided_s: float | None
+    owned_s: float | None
+    reps: tuple[Rep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Real:
+    """Who has a lead, None where nobody has; `at` is when the ledger says so."""
+
+    owner_id: str | None
+    at: datetime | None
+
+
+def observe_report(settings: Settings) -> tuple[GroupReport, ...]:
+    """One report per group, by key; reads the present owners and the ledger of the leads, and writes nothing."""
+    with closing(open_jobs(settings)) as store:
+        return report_in(store, wire(settings).org)
+
+
+def report_in(store: JobStore, org: Org) -> tuple[GroupReport, ...]:
+    """The same for a store and an org within reach."""
+    observations = sorted(store.observations(limit=REPORT_MAX), key=lambda one: one.what.group_key)
+    configuration = org.configuration()
+    real, names = _read(org, configuration, sorted({one.what.lead_id for one in observations}))
+    by_group = groupby(observations, key=lambda one: one.what.group_key)
+    return tuple(_report(key, list(several), real, names) for key, several in by_group)
+
+
+def _read(org: Org, configuration: Configuration, ids: Sequence[str]) -> tuple[dict[str, _Real], dict[str, str]]:
+    names = {queue_id: name for name, queue_id in configuration.queues.items()}
+    names |= {member.user_id: member.name for group in configuration.roster for member in group.members}
+    real: dict[str, _Real] = {}
+    for start in range(0, len(ids), PAGE):
+        snapshot = org.snapshot(configuration, ids[start : start + PAGE], ())
+        first = _first_rows(snapshot.ledger)
+        for lead in snapshot.leads.values():
+            row = first.get(lead.id)
+            if row is not None:
+                real[lead.id] = _Real(row.assigned_to, row.created_at)
+            else:
+                owner = None if lead.owner_id in configuration.intake_owners else lead.owner_id
+                real[lead.id] = _Real(owner, None)
+    return real, names
+
+
+def _first_rows(rows: Iterable[LedgerRow]) -> dict[str, LedgerRow]:
+    """The first assignment of each lead: later ones were made for other reasons."""
+    return {row.lead_id: row for row in sorted(rows, key=lambda row: -row.round) if row.lead_id is not None}
+
+
+def _report(
+    key: str, observations: Sequence[Observed], real: Mapping[str, _Real], names: Mapping[str, str]
+) -> GroupReport:
+    pairs = [(one, real.get(one.what.lead_id)) for one in observations]
+    read = [(one, has) for one, has in pairs if has is not None]
+    both = [(one.what.owner_id, has.owner_id) for one, has in read if one.what.owner_id and has.owner_id]
+    agreed = sum(1 for would, got in both if would == got)
+    owned = [(has.at or one.owned_at, one.what.event_at) for one, has in read if has.owner_id]
+    return GroupReport(
+        group=key,
+        leads=len(pairs),
+        agreed=agreed,
+        differed=len(both) - agreed,
+        held=sum(1 for one in observations if one.what.owner_id is None),
+        unowned=sum(1 for _, has in read if has.owner_id is None),
+        gone=len(pairs) - len(read),
+        agreement=agreed / len(both) if both else None,
+        decided_s=_median((one.observed_at, one.what.event_at) for one in observations if one.what.owner_id),
+        owned_s=_median((at, since) for at, since in owned if at is not None),
+        reps=_reps(both, names),
+    )
+
+
+def _median(spans: Iterable[tuple[datetime, datetime]]) -> float | None:
+    seconds = [(until - since).total_seconds() for until, since in spans]
+    return round(median(seconds), 3) if seconds else None
+
+
+def _reps(both: Sequence[tuple[str, str]], names: Mapping[str, str]) -> tuple[Rep, ...]:
+    would, got = Counter(one for one, _ in both), Counter(one for _, one in both)
+    rows = (Rep(owner, names.get(owner, owner), would[owner], got[owner]) for owner in would.keys() | got.keys())
+    return tuple(sorted(rows, key=lambda row: (-row.would, -row.got, row.owner)))

@@ -1,0 +1,125 @@
+"""A group that only observes: nothing of the org changes, and what would have been done stands beside what was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lead_router.app.observing import report_in
+from org_simulator.switches import Switches
+from support.worker_rig import Rig
+
+
+@pytest.fixture(params=[Switches(), Switches.pessimistic()], ids=["documented", "pessimistic"])
+def rig(request, tmp_path):
+    """Two reps in a group that observes."""
+    made = Rig(tmp_path, switches=replace(request.param))
+    made.rest_org.update(made.rest_org.refs["emea"], Mode__c="Observe")
+    yield made
+    made.close()
+
+
+def thought(rig: Rig) -> dict[str, str | None]:
+    """Whom each lead would have gone to, by last name."""
+    people = {rig.rest_org.refs[name]: name for name in ("ann", "bob")}
+    return {one.what.lead_id: people.get(one.what.owner_id or "") for one in rig.store.observations(limit=100)}
+
+
+def test_observing_writes_nothing_to_lead_or_rotation(rig: Rig):
+    """Owner, stamp, status, ledger and the group's rows are as they were."""
+    watched = [rig.rest_org.refs[name] for name in ("emea", "ann_emea", "bob_emea")]
+    lead = rig.rest_org.lead()
+    before = [dict(rig.rest_org.row(one)) for one in (*watched, lead)]
+    rig.told(lead)
+    rig.drain()
+
+    assert [dict(rig.rest_org.row(one)) for one in (*watched, lead)] == before
+    assert (rig.ledger(), thought(rig)) == ([], {lead: "ann"})
+    assert (rig.jobs()[0].next_run_at - rig.clock.now()).total_seconds() == 900
+
+
+def test_the_rotation_that_would_have_been_goes_on(rig: Rig):
+    """Leads that come one by one would go in turn, although the org's rotation stands still."""
+    leads = []
+    for _ in range(4):
+        leads += rig.leads(1)
+        rig.drain()
+
+    assert thought(rig) == dict(zip(leads, ("ann", "bob", "ann", "bob"), strict=True))
+
+
+def test_a_lead_looked_at_again_takes_no_second_turn(rig: Rig):
+    """Every quarter of an hour it is asked whether somebody owns it: what was thought of it stands."""
+    first = rig.leads(3)
+    rig.drain()
+    rig.clock.advance(901)
+    second = rig.leads(1)
+    rig.drain()
+
+    assert thought(rig) == dict(zip(first + second, ("ann", "bob", "ann", "bob"), strict=True))
+
+
+def test_once_somebody_owns_the_lead_the_job_is_done_as_observed(rig: Rig):
+    """The other leads are looked at further on."""
+    leads = rig.leads(2)
+    rig.drain()
+    rig.rest_org.update(leads[0], OwnerId=rig.rest_org.refs["bob"])
+    rig.clock.advance(901)
+    rig.drain()
+
+    assert rig.outcomes() == ["observed", "queued"]
+
+
+def test_a_group_that_goes_live_routes_what_it_observed(rig: Rig):
+    """The rotation of the org starts where it stands, with the oldest lead."""
+    leads = rig.leads(3)
+    upkeep = rig.upkeep()
+    upkeep.step()
+    rig.drain()
+    rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Live")
+    rig.clock.advance(31)
+    upkeep.step()
+    rig.drain(rig.worker())
+
+    assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob", "Ann"]
+    assert (rig.turns(), rig.outcomes()) == ([1, 2, 3], ["assigned"] * 3)
+
+
+def test_leads_that_nobody_could_have_had_are_noted_so(rig: Rig):
+    """When somebody is back, what would have been done then counts."""
+    for rep in ("ann", "bob"):
+        rig.rest_org.update(rig.rest_org.refs[f"{rep}_emea"], Active__c=False)
+    (lead,) = rig.leads(1)
+    rig.drain()
+    nobody = thought(rig)
+    rig.rest_org.update(rig.rest_org.refs["bob_emea"], Active__c=True)
+    rig.clock.advance(901)
+    rig.drain()
+
+    assert (nobody, thought(rig)) == ({lead: None}, {lead: "bob"})
+
+
+def test_the_report_compares_with_what_really_happened(rig: Rig):
+    """Agreement, shares and time, of leads that people gave out by hand meanwhile."""
+    refs = rig.rest_org.refs
+    leads = rig.leads(4)
+    rig.clock.advance(10)
+    rig.drain()
+    for lead, owner in zip(leads, ("ann", "ann", "ann"), strict=False):
+        rig.rest_org.update(lead, OwnerId=refs[owner])
+    rig.clock.advance(901)
+    rig.drain()
+    (report,) = report_in(rig.store, rig.client)
+
+    assert (report.group, report.leads, report.agreed, report.differed) == ("emea", 4, 2, 1)
+    assert (report.held, report.unowned, report.gone) == (0, 1, 0)
+    assert report.agreement == pytest.approx(2 / 3)
+    assert [(rep.owner, rep.would, rep.got) for rep in report.reps] == [("Ann", 2, 3), ("Bob", 1, 0)]
+    assert report.decided_s == pytest.approx(10, abs=1)
+    assert report.owned_s == pytest.approx(911, abs=2)
+
+
+def test_a_report_of_nothing_is_empty(rig: Rig):
+    """Before the first lead came."""
+    assert report_in(rig.store, rig.client) == ()
