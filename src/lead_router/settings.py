@@ -60,6 +60,7 @@ class Settings(BaseModel):
     form_field: Text = Field("", description="API name of the Lead field that names the form; empty: none.")
     submission_window_s: int = Field(600, ge=0, le=86400, description="Two leads of one form fill this close are one.")
     follow_wait_s: int = Field(600, ge=0, le=86400, description="How long a second lead waits for the first's owner.")
+    reroutes_max: int = Field(3, ge=1, le=100, description="Re-routes of one lead within an hour; then it is held.")
     lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
 
     stream_channel: Text = Field("/data/LeadChangeEvent", description="Channel to listen to.")

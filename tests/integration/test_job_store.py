@@ -669,3 +669,20 @@ class TestObservations:
         store.forget(older_than_s=50, limit=10)
 
         assert [one.what.lead_id for one in store.observations(limit=9)] == [lead_id(2)]
+
+
+def test_leads_asked_lately_have_a_job_at_work_or_just_done(database: Database) -> None:
+    """Not those that wait, are dead, or were done long ago."""
+    store = database.open()
+    store.record([new_job(1)])
+    store.end([(job, Done("assigned")) for job in store.claim("w", limit=9, lease_s=60)])
+    database.wait(100)
+    store.record([new_job(number) for number in (2, 3, 4, 5)])
+    ends = (Done("assigned"), Bury("no"), Release(60, "held: later"))
+    claimed = store.claim("w", limit=9, lease_s=60)
+    store.end(list(zip(claimed, ends, strict=False)))
+    asked = [lead_id(number) for number in range(1, 7)]
+
+    assert store.asked_lately(asked, within_s=50) == {lead_id(2), lead_id(5)}
+    assert store.asked_lately(asked, within_s=150) == {lead_id(1), lead_id(2), lead_id(5)}
+    assert store.asked_lately([], within_s=150) == frozenset()

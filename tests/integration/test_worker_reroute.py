@@ -8,7 +8,7 @@ import pytest
 
 from lead_router.salesforce.configuration import Intake as IntakeSettings
 from org_simulator.switches import Switches
-from support.hearing import intake
+from support.hearing import Life
 from support.worker_rig import Rig
 
 
@@ -31,24 +31,6 @@ def rig(request, tmp_path):
     )
     yield made
     made.close()
-
-
-class Life:
-    """A router that listens: each `goes_on` hears what was committed and routes it."""
-
-    def __init__(self, rig: Rig) -> None:
-        self.rig = rig
-        self.intake = intake(rig)
-        self.router = rig.worker(name="listening")
-
-    def goes_on(self) -> None:
-        self.rig.clock.advance(60)
-        while self.intake.step():
-            self.rig.drain(self.router)
-        self.rig.clock.advance(60)
-
-    def heard(self) -> int:
-        return len(self.rig.jobs())
 
 
 def test_our_own_writes_ask_nothing(rig: Rig):
@@ -92,7 +74,7 @@ def test_a_status_set_back_routes_anew_and_a_status_that_stays_does_not(rig: Rig
 
 @pytest.mark.parametrize(("switch", "owner"), [("Reroute", "Yui"), ("Keep", "Ann")])
 def test_changed_fields_send_a_lead_elsewhere_where_its_group_says_so(rig: Rig, switch: str, owner: str):
-    """P13: the country is mended; the group that has the lead lets it go, or keeps it."""
+    """The country is mended; the group that has the lead lets it go, or keeps it."""
     rig.rest_org.update(rig.rest_org.refs["emea"], Reroute__c=switch)
     life = Life(rig)
     lead = rig.rest_org.lead(Country="Belgium")
@@ -116,3 +98,24 @@ def test_a_lead_that_was_never_routed_is_nobody_s_to_take(rig: Rig):
 
     assert (rig.owner(lead), rig.turns()) == ("Bob", [])
     assert rig.outcomes() == ["skipped: already owned"]
+
+
+def test_a_lead_that_is_returned_over_and_over_is_held(rig: Rig):
+    """D7: three new rounds within an hour, whoever returns it; then it waits for a person, and takes no turn."""
+    life = Life(rig)
+    lead = rig.rest_org.lead(Status="Working - Contacted")
+    life.goes_on()
+    for _ in range(4):
+        rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+        life.goes_on()
+    seen = rig.lead(lead)
+    turns = rig.turns()
+    other = rig.rest_org.lead()
+    life.goes_on()
+    rig.clock.advance(3600)
+    rig.drain(life.router)
+
+    assert (seen["OwnerId"], seen["Routing_Status__c"]) == (rig.rest_org.queue("Lead_Intake"), "Held")
+    assert seen["Routing_Error__c"] == "was routed anew 3 times within an hour: see who or what returns it"
+    assert (turns, rig.owner(other) in ("Ann", "Bob")) == ([1, 2, 3, 4], True)
+    assert rig.owner(lead) in ("Ann", "Bob")

@@ -144,7 +144,7 @@ def has_a_fallback(rig: Rig) -> None:
 
 @pytest.mark.parametrize("change", [joins, comes_back, has_a_fallback])
 def test_a_change_of_the_roster_asks_what_is_held_at_once(rig: Rig, change):
-    """P24: within one look at the configuration, 30 seconds, whatever the held job's rest was."""
+    """Within one look at the configuration, 30 seconds, whatever the held job's rest was."""
     away(rig, START + timedelta(days=3), *REPS)
     rig.leads(1)
     upkeep = rig.upkeep()

@@ -54,3 +54,21 @@ def intake(rig: Rig) -> Intake:
         wait_s=0.0,
         wake=lambda: None,
     )
+
+
+class Life:
+    """A router that listens: each `goes_on` hears what was committed and routes it."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self.intake = intake(rig)
+        self.router = rig.worker(name="listening")
+
+    def goes_on(self) -> None:
+        self.rig.clock.advance(60)
+        while self.intake.step():
+            self.rig.drain(self.router)
+        self.rig.clock.advance(60)
+
+    def heard(self) -> int:
+        return len(self.rig.jobs())

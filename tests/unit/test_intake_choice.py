@@ -52,6 +52,7 @@ def _change(change_type: str, **fields: object) -> Change:
         (_change("UPDATE", OwnerId=INTAKE, Status="Recycled"), Cause.WAITING),
         (_change("UPDATE", OwnerId=OTHER_QUEUE), None),
         (_change("UPDATE", OwnerId=PERSON), None),
+        (_change("UPDATE", OwnerId=PERSON, Status="Recycled"), None),
         (_change("UPDATE", Phone="1"), None),
         (_change("UPDATE", Country="JP"), None),
         (_change("UPDATE", Status="Recycled"), Cause.STATUS),
@@ -95,12 +96,12 @@ REROUTING = replace(
     ids=lambda value: f"{value.change_type} {dict(value.fields)}" if isinstance(value, Change) else str(value),
 )
 def test_where_a_group_reroutes_a_change_of_what_rules_read_asks_again(change, cause):
-    """P13: a changed country may send a lead elsewhere, a changed phone number never does."""
+    """A changed country may send a lead elsewhere, a changed phone number never does."""
     assert cause_of(change, REROUTING) is cause
 
 
 def test_where_no_group_reroutes_changed_fields_ask_nothing():
-    """P13: the switch is off unless an administrator turns it on."""
+    """The switch is off unless an administrator turns it on."""
     kept = replace(REROUTING, roster=(replace(GROUP, reroute=Reroute.KEEP),))
     assert cause_of(_change("UPDATE", Country="JP"), kept) is None
 

@@ -88,6 +88,7 @@ class Assembly:
             lease_s=settings.lease_s,
             backoff_first_s=settings.backoff_first_s,
             backoff_cap_s=settings.backoff_cap_s,
+            reroutes_max=settings.reroutes_max,
         )
 
     def upkeep(self) -> Upkeep:

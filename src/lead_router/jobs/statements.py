@@ -132,6 +132,15 @@ OPEN_LEADS: Final = """
       AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
 """
 
+ASKED_LATELY: Final = """
+    SELECT lead_id FROM routing_job
+    WHERE org_id = :org_id AND status = 'working' AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
+    UNION
+    SELECT lead_id FROM routing_job
+    WHERE org_id = :org_id AND status = 'done' AND completed_at >= {now} - :within_ms
+      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
+"""
+
 DEATHS: Final = """
     SELECT lead_id, max(completed_at) AS died_at FROM routing_job
     WHERE org_id = :org_id AND status IN ('queued', 'working', 'dead')

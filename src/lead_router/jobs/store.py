@@ -117,6 +117,12 @@ class SqlJobStore:
         rows = self._read(sql.OPEN_LEADS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
         return frozenset(row["lead_id"] for row in rows)
 
+    def asked_lately(self, lead_ids: Sequence[str], *, within_s: float) -> frozenset[str]:
+        """Those of the leads that have a job at work, or one that was done within that time."""
+        rows = _rows({"lead_id": lead_id} for lead_id in lead_ids)
+        found = self._read(sql.ASKED_LATELY, rows=rows, within_ms=_ms(within_s)) if lead_ids else []
+        return frozenset(row["lead_id"] for row in found)
+
     def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
         """When the last job died of those leads that have dead jobs and no open one."""
         rows = self._read(sql.DEATHS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))

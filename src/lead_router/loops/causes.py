@@ -31,6 +31,8 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
         return Cause.WAITING if owner is None or to_intake or status_asks else None
     if change.change_type != "UPDATE":
         return None
+    if owner is not None and not to_intake:
+        return None  # someone gave it to someone, whatever else was changed with it
     if to_intake or status_asks:
         return Cause.WAITING if to_intake else Cause.STATUS
     return Cause.CHANGED if _reroutes(configuration) and _rules_read(change.changed_fields, configuration) else None

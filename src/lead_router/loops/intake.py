@@ -11,9 +11,12 @@ from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Cause, Configuration
 from lead_router.loops.causes import CREATED, cause_of
 from lead_router.loops.current import Current
+from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob, Unreadable
 
 _log = structlog.get_logger(__name__)
+
+LATELY_S = 2 * SOON.total_seconds()  # an event may come late
 
 
 def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: str) -> NewJob:
@@ -28,6 +31,9 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
         "event_at": change.committed_at.isoformat(),
         "cause": cause.value,
     }
+    giver = given_by(change, configuration)
+    if giver is not None:
+        payload[GIVEN_BY] = giver
     submission = submission_of(change.fields, configuration)
     if submission is not None:
         payload["submission"] = [submission.even, submission.odd]
@@ -91,9 +97,14 @@ class Intake:
         configuration = self._current.get()
         jobs: list[NewJob] = []
         unreadable = list(delivery.unreadable)
+        ours = self._given_elsewhere(delivery, configuration)
         for change in delivery.changes:
             try:
-                cause = None if self._own(change) else cause_of(change, configuration)
+                if self._own(change):
+                    continue
+                cause = cause_of(change, configuration)
+                if cause is None and change.record_id in ours and given_by(change, configuration) is not None:
+                    cause = Cause.WAITING  # the worker finds it owned, and shows whose owner was changed
                 if cause is not None:
                     jobs.append(job_of(change, cause, configuration, self._org_id))
             except Exception as fault:  # noqa: BLE001 - whatever it is, the sweep finds the lead
@@ -101,6 +112,11 @@ class Intake:
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
                 unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
         return jobs, unreadable
+
+    def _given_elsewhere(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
+        """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""
+        given = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
+        return self._store.asked_lately(sorted(given), within_s=LATELY_S)
 
     def close(self) -> None:
         """Leave the stream."""

@@ -24,15 +24,24 @@ from lead_router.core.model import (
     Snapshot,
     Turn,
 )
+from lead_router.loops.capping import capped
 from lead_router.ports import JobStore, Observation, Release
 
 OBSERVED_REST_S = 900.0  # an observed lead is looked at again: does somebody own it, is its group live?
 
 
 def decided(
+    store: JobStore, configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask], *, reroutes_max: int
+) -> tuple[Decision, ...]:
+    """One decision per ask. Leads returned over and over are held; what observing groups would do is written down."""
+    stopped = capped(configuration, snapshot, asks, reroutes_max)
+    apart = {one.ask.job_id for one in stopped}
+    return (*stopped, *_decided(store, configuration, snapshot, [ask for ask in asks if ask.job_id not in apart]))
+
+
+def _decided(
     store: JobStore, configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask]
 ) -> tuple[Decision, ...]:
-    """One decision per ask; what observing groups would do is written down, once for each job."""
     if all(group.mode is not Mode.OBSERVE for group in snapshot.groups.values()):
         return tuple(decide(configuration, snapshot, asks))
     real = snapshot.groups

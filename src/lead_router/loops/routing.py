@@ -14,6 +14,7 @@ from lead_router.core.model import Assign, Batch, Configuration, Follow, Hold, O
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.observing import decided, observed
+from lead_router.loops.overriding import overridden, show
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve
@@ -57,6 +58,7 @@ class Routing:
         lease_s: float,
         wait_s: Callable[[Job], float],
         unfit: set[str],
+        reroutes_max: int,
     ) -> None:
         self._org = org
         self._store = store
@@ -67,6 +69,8 @@ class Routing:
         self._lease_s = lease_s
         self._wait_s = wait_s
         self._unfit = unfit
+        self._reroutes_max = reroutes_max
+        self._overridden: frozenset[str] = frozenset()
         self.open: dict[str, Job] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
@@ -90,7 +94,8 @@ class Routing:
         found = read(self._org, self._store, self._configuration, portion.jobs)
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
-        decisions = decided(self._store, self._configuration, snapshot, asks)
+        decisions = decided(self._store, self._configuration, snapshot, asks, reroutes_max=self._reroutes_max)
+        self._overridden = show(self._org, overridden(snapshot, portion.jobs))
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
         for batch in batches(decisions):
@@ -108,8 +113,8 @@ class Routing:
             job = self.open[decision.ask.lead_id]
             match decision:
                 case Skip(reason=reason):
-                    known = job.idempotency_key in seen
-                    endings.append((job, Done("observed" if known else f"skipped: {reason}")))
+                    word = "observed" if job.idempotency_key in seen else f"skipped: {reason}"
+                    endings.append((job, Done("overridden" if job.lead_id in self._overridden else word)))
                     _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
                 case Observed():
                     endings.append((job, observed(decision, self._configuration)))

@@ -11,6 +11,7 @@ import structlog
 from lead_router.core.backoff import backoff_s
 from lead_router.errors import LeadRouterError, RateLimited, StoreUnavailable
 from lead_router.loops.breaker import Breaker
+from lead_router.loops.capping import REROUTES_MAX
 from lead_router.loops.current import Current
 from lead_router.loops.routing import Routing
 from lead_router.ports import Job, JobStore, Org, Release
@@ -39,6 +40,7 @@ class Worker:
         lease_s: float,
         backoff_first_s: float,
         backoff_cap_s: float,
+        reroutes_max: int = REROUTES_MAX,
     ) -> None:
         self._org = org
         self._store = store
@@ -52,6 +54,7 @@ class Worker:
         self._lease_s = lease_s
         self._backoff_first_s = backoff_first_s
         self._backoff_cap_s = backoff_cap_s
+        self._reroutes_max = reroutes_max
         self._unfit: set[str] = set()
         self._unfit_since = now()
 
@@ -72,6 +75,7 @@ class Worker:
             lease_s=self._lease_s,
             wait_s=self._wait_s,
             unfit=self._unfit_now(),
+            reroutes_max=self._reroutes_max,
         )
         try:
             routing.route(jobs)

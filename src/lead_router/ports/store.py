@@ -192,6 +192,10 @@ class JobStore(Protocol):
         """Those of the leads that have a queued, working or dead job."""
         ...
 
+    def asked_lately(self, lead_ids: Sequence[str], *, within_s: float) -> frozenset[str]:
+        """Those of the leads that have a job at work, or one that was done within that time."""
+        ...
+
     def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
         """When the last job died of those leads that have dead jobs and no queued or working one."""
         ...

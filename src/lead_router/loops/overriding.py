@@ -1,0 +1,59 @@
+"""Overriding: others change an owner just given by the router; it is shown, and never fought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import structlog
+
+from lead_router.core.ids import to18
+from lead_router.core.model import Configuration, Snapshot
+from lead_router.errors import LeadRouterError, Transient
+from lead_router.loops.asks import ask_of
+from lead_router.ports import Change, Job, Org, Overridden
+
+_log = structlog.get_logger(__name__)
+
+SOON = timedelta(minutes=10)
+GIVEN_BY = "given_by"  # the payload's word for the user who gave the lead to someone
+_SHORT = 15
+
+
+def given_by(change: Change, configuration: Configuration) -> str | None:
+    """The user, not ours, that changed the lead's owner by this change, to a person or a queue; None if nobody did."""
+    ours = configuration.integration_user_id
+    given = change.change_type == "UPDATE" and isinstance(change.fields.get("OwnerId"), str)
+    return change.commit_user if given and change.commit_user[:_SHORT] not in {"", ours[:_SHORT]} else None
+
+
+def overridden(snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:
+    """Leads whose owner someone changed within ten minutes of our own commit, as the ledger has it.
+
+    A rep who gives on the lead just got, or gives it back, overrides nobody.
+    """
+    found: list[Overridden] = []
+    for job in jobs:
+        user, lead = job.payload.get(GIVEN_BY), snapshot.leads.get(job.lead_id)
+        rows = [row for row in snapshot.ledger if row.lead_id == job.lead_id]
+        if not user or lead is None or not rows:
+            continue
+        last, at = max(rows, key=lambda row: row.round), ask_of(job).event_at
+        soon = last.created_at is not None and last.created_at <= at <= last.created_at + SOON
+        if soon and last.assigned_to not in {lead.owner_id, to18(str(user))}:
+            found.append(Overridden(lead.id, str(user), at))
+    return found
+
+
+def show(org: Org, facts: Sequence[Overridden]) -> frozenset[str]:
+    """Show them on their leads, whose ids are answered, and in the log. Raises Transient, so that it is done again."""
+    for fact in facts:
+        _log.warning("owner_overridden", lead=fact.lead_id, user=fact.user_id)
+    try:
+        if facts:
+            org.show_overridden(facts)
+    except Transient:
+        raise
+    except LeadRouterError as fault:
+        _log.warning("overridden_not_shown", leads=len(facts), error=str(fault))
+    return frozenset(fact.lead_id for fact in facts)
