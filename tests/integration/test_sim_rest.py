@@ -209,7 +209,9 @@ def test_a_field_that_no_permission_set_opens_is_not_there(client, router):
 def test_a_read_only_field_is_not_written(client, router):
     group = client.create("Round_Robin_Group__c", Name="EMEA", Key__c="emea")
     answer = router.call("PATCH", f"sobjects/Round_Robin_Group__c/{group}", {"Mode__c": "Live"})
-    assert answer.json()[0]["errorCode"] == "INVALID_FIELD_FOR_INSERT_UPDATE"
+    (refusal,) = answer.json()
+    assert refusal["errorCode"] == "INVALID_FIELD_FOR_INSERT_UPDATE"
+    assert "fields: Mode__c." in refusal["message"]
 
 
 def test_describe_says_what_a_field_takes(client):

@@ -69,11 +69,9 @@ def read_external(call: Call, captured: Sequence[str]) -> Reply:
     """GET /sobjects/X/FIELD/VALUE?fields=."""
     sobject = sobject_of(call, captured[0])
     with work(call) as opened:
-        rows = by_key(opened, sobject, captured[1], captured[2])
+        rows = _held(opened, sobject, captured)
         if len(rows) > 1:
             return _several(call, sobject, rows)
-        if not rows:
-            raise not_found()
         return Reply(200, shown(call, opened, sobject, rows[0], call.query.get("fields")))
 
 
@@ -104,11 +102,9 @@ def delete_external(call: Call, captured: Sequence[str]) -> Reply:
     """DELETE /sobjects/X/FIELD/VALUE."""
     sobject = sobject_of(call, captured[0])
     with work(call) as opened:
-        rows = by_key(opened, sobject, captured[1], captured[2])
+        rows = _held(opened, sobject, captured)
         if len(rows) > 1:
             return _several(call, sobject, rows)
-        if not rows:
-            raise not_found()
         opened.delete(sobject.name, rows[0]["Id"])
     return Reply(204)
 
@@ -116,6 +112,14 @@ def delete_external(call: Call, captured: Sequence[str]) -> Reply:
 def _created(call: Call, sobject: SObject, record_id: str, **more: Any) -> Reply:
     content = {"id": record_id, "success": True, "errors": [], **more}
     return Reply(201, content, {"Location": data_path(call, "sobjects", sobject.name, record_id)})
+
+
+def _held(opened: Transaction, sobject: SObject, captured: Sequence[str]) -> Sequence[Mapping[str, Any]]:
+    """The rows that hold an external key; refused where there is none."""
+    rows = by_key(opened, sobject, captured[1], captured[2])
+    if not rows:
+        raise not_found()
+    return rows
 
 
 def _several(call: Call, sobject: SObject, rows: Sequence[Row]) -> Reply:
@@ -148,7 +152,7 @@ def fields(call: Call, opened: Transaction, sobject: SObject, content: Mapping[s
         if seen is None:
             raise no_such_column(name, sobject.name)
         if seen.name.endswith("__c") and not (seen.createable or seen.updateable):
-            raise read_only(seen.name)
+            raise read_only((seen.name,))
     return found
 
 
