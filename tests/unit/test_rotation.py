@@ -98,6 +98,20 @@ def test_a_new_weight_counts_from_now_on():
     assert abs(after["A"] - 30) <= 1
 
 
+def test_one_far_ahead_who_comes_costs_the_heavier_of_those_it_joins():
+    """A known limit of the rule, kept in sight: the bound 1/wA + 1/wB is for two who were there all the time.
+
+    C alone could take 19 leads while D, heavy, stood still and held the clock; D leaves; A and B come anew. C's return
+    lifts the mean, so A, owed most, is cut to two turns: five leads per weight apart, once. Then the shares are right.
+    """
+    play = Play(take_turn, of_weights(10, 1, 1, 10))
+    play.leads(19, duty="CD", eligible="C")
+    together = Counter(play.leads(3, duty="AB") + play.leads(24, duty="ABC"))
+    assert together == {"A": 20, "B": 7}
+    after = Counter(play.leads(240, duty="ABC"))
+    assert abs(after["A"] / 10 - after["B"]) <= 1.1
+
+
 def test_heavy_members_do_not_come_in_bursts():
     """D14, P17: weights 5,1,1: no run over three, and 5/1/1 in every seven."""
     turns = sequence(take_turn, (5, 1, 1), 70)
