@@ -76,7 +76,10 @@ class Settings(BaseModel):
     backoff_cap_s: Seconds = Field(300.0, description="Longest wait between two attempts.")
     poll_s: Seconds = Field(0.5, description="How often an idle worker looks for jobs of other processes.")
     sweep_every_s: Seconds = Field(300.0, description="How often to look for leads that no event brought.")
-    configuration_every_s: Seconds = Field(30.0, description="How often to reload rules, groups and queues.")
+    configuration_events: bool = Field(
+        default=True, description="Reload at once when a rule or an absence changes; needs their change events."
+    )
+    configuration_every_s: Seconds = Field(30.0, description="How often to reload rules, groups and hours in any case.")
     keep_done_days: int = Field(30, ge=4, le=3650, description="Days to keep finished jobs (replays last three).")
     connect_timeout_s: Seconds = Field(5.0, description="Longest wait for a connection.")
     read_timeout_s: Seconds = Field(30.0, description="Longest wait for an answer.")

@@ -73,9 +73,9 @@ def test_permissions_queue_and_selection_are_the_same_on_both_sides():
     assert [item.name for item in shipped.of("customPermission")] == [names.Permissions.ROUTER]
     assert values(names.Queues) == [item.name for item in shipped.of("queue")]
     selected = {item.name: item.text("selectedEntity") for item in shipped.of("platformEventChannelMember")}
-    assert set(selected.values()) == {names.Objects.LEAD_CHANGE, *names.Channels.ROSTER}
+    assert set(selected.values()) == {names.Objects.LEAD_CHANGE, *names.Channels.CONFIGURATION}
     assert selected[names.Channels.SELECTION] == names.Objects.LEAD_CHANGE
-    assert tuple(f"/data/{entity}" for entity in names.Channels.ROSTER) == names.Channels.ROSTER_CHANGES
+    assert tuple(f"/data/{entity}" for entity in names.Channels.CONFIGURATION) == names.Channels.CONFIGURATION_CHANGES
 
 
 def test_relations_exist():

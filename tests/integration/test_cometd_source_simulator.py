@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import random
-import threading
 from functools import partial
 from types import SimpleNamespace
 
@@ -13,45 +10,16 @@ import pytest
 
 from lead_router.salesforce.cometd import CometdSource
 from org_simulator.clock import SystemClock
-from org_simulator.cometd import Terms
-from support.bayeux import serving
 from support.cometd_rig import CHANNEL, QUICK
 from support.lead_events import lead_id
+from support.served import served
 from support.shelf import Shelf, fill
 from support.stream_org import INTEGRATION, StreamOrg
-
-TERMS = Terms(poll_s=0.5, reconnect_s=2.0)
 
 
 @pytest.fixture
 def org():
     return StreamOrg(clock=SystemClock())
-
-
-@contextlib.contextmanager
-def served(org):
-    """The org's stream in a thread of its own; the value is its URL."""
-    ready, url = threading.Event(), []
-    loop, ended = asyncio.new_event_loop(), asyncio.Event()
-
-    async def serve():
-        async with serving(org, TERMS) as place:
-            url.append(place.url)
-            ready.set()
-            await ended.wait()
-
-    def run():
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(serve())
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    assert ready.wait(10)
-    try:
-        yield url[0]
-    finally:
-        loop.call_soon_threadsafe(ended.set)
-        thread.join()
 
 
 @pytest.fixture

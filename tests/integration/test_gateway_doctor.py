@@ -54,6 +54,20 @@ def test_change_events_are_described_where_lead_is_selected(org) -> None:
     assert (seen.ok, seen.warning) == (False, True)
 
 
+def test_events_of_the_configuration_are_looked_for_where_somebody_listens(org) -> None:
+    """Without them its changes wait for the timed reload: a warning that names them, and what to do."""
+    (seen,) = [finding for finding in findings(org) if finding.name == "configuration events"]
+    assert seen.ok
+    org.world.org.schema = replace(org.world.org.schema, cdc_entities=frozenset({"Lead", "Member_Absence__c"}))
+    org.world.views.clear()
+    (seen,) = [finding for finding in findings(org) if finding.name == "configuration events"]
+    assert (seen.ok, seen.warning) == (False, True)
+    assert seen.detail.startswith("Routing_Rule__ChangeEvent not described")
+    assert "LEAD_ROUTER_CONFIGURATION_EVENTS" in seen.remedy
+    quiet = diagnose(org.rest, org.holder, org.client, notices=())
+    assert "configuration events" not in {finding.name for finding in quiet}
+
+
 def test_wrong_credentials_are_the_only_finding(org) -> None:
     org.world.app = type(org.world.app)(client_secret="another")
     (finding,) = findings(org)

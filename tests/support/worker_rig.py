@@ -101,10 +101,11 @@ class Rig:
 
     def upkeep(self, **options: Any) -> Upkeep:
         plain: dict[str, Any] = {"configuration_every_s": 30.0, "sweep_every_s": 300.0, "keep_done_s": 86_400.0}
+        if "current" not in options:
+            plain["current"] = Current(self.client.configuration())
         return Upkeep(
             self.client,
             self.open(),
-            Current(self.client.configuration()),
             org_id=self.org.org_id,
             monotonic=self.clock.monotonic,
             wake=lambda: None,

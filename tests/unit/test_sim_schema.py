@@ -99,13 +99,7 @@ def test_prefixes_are_this_orgs_own(shipped: Schema) -> None:
 def test_all_but_objects(shipped: Schema) -> None:
     """Platform event, CDC selection, queue, permissions are read too."""
     assert [event.name for event in shipped.platform_events.values()] == ["Lead_Routing_Requested__e"]
-    assert shipped.cdc_entities == {
-        "Lead",
-        "Round_Robin_Group__c",
-        "Round_Robin_Member__c",
-        "Routing_Rule__c",
-        "Member_Absence__c",
-    }
+    assert shipped.cdc_entities == {"Lead", "Routing_Rule__c", "Member_Absence__c"}
     assert shipped.queues["Lead_Intake"].sobjects == ("Lead",)
     integration = shipped.permission_sets["Lead_Router_Integration"]
     assert integration.custom_permissions == {"Lead_Router"}

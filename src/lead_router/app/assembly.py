@@ -21,6 +21,7 @@ from lead_router.loops.worker import Worker
 from lead_router.ports import JobStore
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.cometd import CometdSource
+from lead_router.salesforce.names import Channels
 from lead_router.settings import Settings
 
 INTAKE_WAIT_S = 1.0
@@ -59,6 +60,7 @@ class Assembly:
             load_position=lambda: store.position(channel),
             dice=random.Random(),  # noqa: S311 - jitter
             default_start=STREAM_STARTS[self.settings.stream_start],
+            notices=Channels.CONFIGURATION_CHANGES if self.settings.configuration_events else (),
         )
         own = partial(own_change, user_id=self.wired.tokens.token().user_id)
         return Intake(

@@ -14,6 +14,7 @@ from lead_router.jobs import doubt, known_orgs, missing_file, whereabouts
 from lead_router.log import scrub
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.salesforce.doctor import diagnose as examine
+from lead_router.salesforce.names import Channels
 from lead_router.settings import PREFIX, Settings
 
 NEXT_SHOWN = 3
@@ -89,7 +90,9 @@ def diagnose(settings: Settings) -> list[Finding]:
     """Every finding of the doctor, the database among them."""
     findings = [_database(settings)]
     wired = wire(settings)
-    return [*findings, *examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users)]
+    entities = Channels.CONFIGURATION if settings.configuration_events else ()
+    found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
+    return [*findings, *found]
 
 
 def _database(settings: Settings) -> Finding:

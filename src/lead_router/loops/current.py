@@ -13,6 +13,7 @@ class Current:
     def __init__(self, configuration: Configuration) -> None:
         self._lock = threading.Lock()
         self._configuration = configuration
+        self._outdated: str | None = None
 
     def get(self) -> Configuration:
         """The configuration in force."""
@@ -25,3 +26,18 @@ class Current:
             changed = configuration != self._configuration
             self._configuration = configuration
             return changed
+
+    def outdate(self, reason: str) -> None:
+        """Something changed in the org: the configuration is to be read again."""
+        with self._lock:
+            self._outdated = self._outdated or reason
+
+    def outdated(self) -> str | None:
+        """Why the configuration is to be read again, if it is."""
+        with self._lock:
+            return self._outdated
+
+    def reading(self) -> None:
+        """A read begins: what outdates the configuration from now on needs another one."""
+        with self._lock:
+            self._outdated = None

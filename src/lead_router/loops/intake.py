@@ -79,7 +79,9 @@ class Intake:
         sweep = delivery.gap or ("unreadable event" if unreadable else None)
         recorded = self._store.record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep)
         self._source.stored(delivery)
-        if recorded.created or sweep:
+        if delivery.reload:
+            self._current.outdate(delivery.reload)
+        if recorded.created or sweep or delivery.reload:
             self._wake()
         if delivery.changes or sweep:
             _log.info(

@@ -9,13 +9,15 @@ import structlog
 from lead_router.core.keys import submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.touch import touched_since
-from lead_router.errors import LeadRouterError, Permanent
+from lead_router.errors import LeadRouterError, Permanent, Transient
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
 
 _log = structlog.get_logger(__name__)
 
 PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first page
+RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are told of
+BY_TIME = "time"
 FORGET_MAX = 1_000
 FORGET_EVERY_S = 3_600.0
 
@@ -46,34 +48,48 @@ class Upkeep:
         self._keep_done_s = keep_done_s
         self._wake = wake
         self._reload_at = monotonic() + configuration_every_s
+        self._reloaded_at = monotonic() - RELOAD_PAUSE_S
         self._forget_at = monotonic() + FORGET_EVERY_S
         self._fault = ""
+        self._ask_anew = False
 
     def step(self) -> bool:
         """Do what is due; True if something was. Raises Transient when the org or the store did not answer."""
         return any([self._reload(), self._sweep(), self._forget()])
 
     def _reload(self) -> bool:
-        if self._monotonic() < self._reload_at:
+        reason = self._current.outdated()
+        due = self._reload_at if reason is None else min(self._reload_at, self._reloaded_at + RELOAD_PAUSE_S)
+        if self._monotonic() < due:
             return False
-        self._reload_at = self._monotonic() + self._configuration_every_s
+        self._reloaded_at = self._monotonic()
+        self._reload_at = self._reloaded_at + self._configuration_every_s
+        self._current.reading()
         try:
-            configuration = self._org.configuration()
+            self._put_in_force(self._org.configuration(), reason or BY_TIME)
         except Permanent as fault:
             # The last good configuration stays in force: a slip in one record must not stop all routing.
             if str(fault) != self._fault:
                 _log.error("configuration_refused", error=str(fault), in_force="the former one")
             self._fault = str(fault)
-            return True
+        except Transient:
+            self._current.outdate(reason or BY_TIME)
+            raise
+        return True
+
+    def _put_in_force(self, configuration: Configuration, reason: str) -> None:
         if self._fault:
             _log.info("configuration_accepted")
         self._fault = ""
         if self._current.replace(configuration):
-            _log.info("configuration_changed", rules=len(configuration.rules), warnings=list(configuration.warnings))
+            rules, warnings = len(configuration.rules), list(configuration.warnings)
+            _log.info("configuration_changed", told_by=reason, rules=rules, warnings=warnings)
+            self._ask_anew = True
+        if self._ask_anew:
             self._store.request_sweep("configuration changed")
             self._store.ask_held()
+            self._ask_anew = False
             self._wake()
-        return True
 
     def _sweep(self) -> bool:
         reason = self._store.take_sweep(every_s=self._sweep_every_s)

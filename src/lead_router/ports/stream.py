@@ -44,12 +44,16 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What one poll brought. `position` is None when it must not move. `gap` says why a sweep is needed, if it is."""
+    """What one poll brought. `position` is None when it must not move.
+
+    `gap` says why a sweep is needed, if it is, and `reload` why the configuration must be read again.
+    """
 
     changes: tuple[Change, ...] = ()
     unreadable: tuple[Unreadable, ...] = ()
     position: Position | None = None
     gap: str | None = None
+    reload: str | None = None
 
 
 class EventSource(Protocol):

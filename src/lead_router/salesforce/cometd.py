@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import structlog
 
@@ -33,6 +33,7 @@ from lead_router.salesforce.bayeux import (
 from lead_router.salesforce.changes import read_event
 from lead_router.salesforce.cometd_session import Limits, Lost, Session, Token
 from lead_router.salesforce.names import API_VERSION
+from lead_router.salesforce.notices import Notices
 from lead_router.salesforce.replay import Progress, start_of
 
 LOG = structlog.get_logger()
@@ -47,7 +48,8 @@ class CometdSource:
 
     `token(refused)` gives a token other than the refused one; it is called in a thread of its own. `load_position` is
     called in the thread of `poll`, until it succeeds once. `default_start`, for want of a position, is -2 (all that is
-    retained) or -1 (new events only).
+    retained) or -1 (new events only). What comes on the channels `notices` asks for a reload, and so does each
+    subscription to them; where the org refuses one of them, the stream goes on without it.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class CometdSource:
         dice: random.Random,
         api_version: str = API_VERSION,
         default_start: int = bayeux.RETAINED,
+        notices: Sequence[str] = (),
         limits: Limits = DEFAULTS,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -72,6 +75,7 @@ class CometdSource:
         self._runner = asyncio.Runner()
         self._session = Session(token, api_version, limits)
         self._progress = Progress(channel)
+        self._notices = Notices([name for name in notices if name != channel], again_s=limits.refused_s)
         self._state = "connecting"
         self._step: asyncio.Future[Delivery] | None = None
         self._unstored: Delivery | None = None
@@ -132,7 +136,9 @@ class CometdSource:
         await asyncio.sleep(self._pause_s)
         try:
             if self._up:
-                return await self._connect()
+                if not await self._notices.subscribe(self._session, self._monotonic()):
+                    return await self._connect()
+                return self._taken()
             await self._establish()
         except Lost as lost:
             await self._lose(lost)
@@ -143,6 +149,8 @@ class CometdSource:
         self._load()
         await self._session.open()
         await self._subscribe()
+        self._notices.lost()
+        await self._notices.subscribe(self._session, self._monotonic())
         self._up = True
         self._pause_s = 0.0
         self._state = "subscribed"
@@ -193,7 +201,7 @@ class CometdSource:
 
     def _taken(self) -> Delivery:
         """Everything that has come in, as one delivery."""
-        readings = [read_event(self._channel, event) for event in self._session.inbox]
+        readings = [read_event(self._channel, event) for event in self._notices.sorted_out(self._session.inbox)]
         gaps = [*self._gaps, *(reading.gap for reading in readings if reading.gap)]
         self._session.inbox, self._gaps = [], []
         ids = [reading.replay_id for reading in readings if reading.replay_id is not None]
@@ -202,6 +210,7 @@ class CometdSource:
             unreadable=tuple(reading.unreadable for reading in readings if reading.unreadable),
             position=self._progress.behind(ids),
             gap="; ".join(dict.fromkeys(gaps)) or None,
+            reload=self._notices.taken(),
         )
 
     async def _lose(self, lost: Lost) -> None:

@@ -25,6 +25,7 @@ from lead_router.salesforce.auth import SKEW_MAX_S, TokenHolder
 from lead_router.salesforce.names import (
     API_VERSION,
     AbsenceFields,
+    Channels,
     GroupFields,
     LeadFields,
     LedgerFields,
@@ -36,6 +37,7 @@ from lead_router.salesforce.names import (
 )
 from lead_router.salesforce.reading import read
 from lead_router.salesforce.rest import Rest
+from lead_router.salesforce.selection import change_events, configuration_events
 
 CALLS_LEFT_MIN = 0.1  # share of the daily allowance
 COUNTED_MAX = 2_000  # unassigned leads that are counted: a query's first page
@@ -46,7 +48,6 @@ _NETWORK = (
     "check LEAD_ROUTER_LOGIN_URL, and the way there: name resolution, proxy, port 443 "
     "(plain http is for an org on this machine alone)"
 )
-_SELECT = "select Lead in Setup under Change Data Capture, or deploy salesforce_metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +94,26 @@ NEEDS = (
 )
 
 
-def diagnose(rest: Rest, tokens: TokenHolder, org: Org, *, usernames: Sequence[str] = ()) -> list[Finding]:
+def diagnose(
+    rest: Rest,
+    tokens: TokenHolder,
+    org: Org,
+    *,
+    usernames: Sequence[str] = (),
+    notices: Sequence[str] = Channels.CONFIGURATION,
+) -> list[Finding]:
     """All findings, in the order in which a person would put things right. Stops where nothing further can be seen.
 
-    `usernames` are those whose leads are unassigned. What is as needed has no remedy and is no warning.
+    `usernames` are those whose leads are unassigned, `notices` the change events that tell of configuration. What is as
+    needed has no remedy and is no warning.
     """
-    found = _examined(rest, tokens, org, usernames)
+    found = _examined(rest, tokens, org, usernames, notices)
     return [replace(finding, remedy="", warning=False) if finding.ok else finding for finding in found]
 
 
-def _examined(rest: Rest, tokens: TokenHolder, org: Org, usernames: Sequence[str]) -> list[Finding]:
+def _examined(
+    rest: Rest, tokens: TokenHolder, org: Org, usernames: Sequence[str], notices: Sequence[str]
+) -> list[Finding]:
     login = _guarded("login", lambda: [_login(tokens)])
     if not all(finding.ok for finding in login):
         return login
@@ -112,7 +123,8 @@ def _examined(rest: Rest, tokens: TokenHolder, org: Org, usernames: Sequence[str
         return found
     for need in NEEDS:
         found += _guarded(need.sobject, lambda need=need: _object(rest, need))  # type: ignore[misc]
-    found += _guarded("change events", lambda: [_change_events(rest)])
+    found += _guarded("change events", lambda: [change_events(rest)])
+    found += _guarded("configuration events", lambda: configuration_events(rest, notices))
     found += _guarded("frozen users", lambda: [_frozen(rest)])
     return found + _guarded("configuration", lambda: _routing(org, usernames))
 
@@ -213,16 +225,6 @@ def _denied(
     if not described.get(right, True):
         return [f"any record ({right} is false)"]
     return sorted(name for name in names if not fields.get(name, {}).get(right, False))
-
-
-def _change_events(rest: Rest) -> Finding:
-    """An org describes a change event that it can publish; whether Lead is selected is only seen in Setup."""
-    try:
-        rest.get(f"sobjects/{Objects.LEAD_CHANGE}/describe")
-    except ContractMismatch:
-        told = f"{Objects.LEAD_CHANGE} is not described: Lead may not be selected, or this user may not see it"
-        return Finding("change events", ok=False, detail=told, remedy=_SELECT, warning=True)
-    return Finding("change events", ok=True, detail=f"{Objects.LEAD_CHANGE} is described")
 
 
 def _frozen(rest: Rest) -> Finding:

@@ -244,12 +244,9 @@ class Channels:
     LEAD_CHANGES: Final = f"/data/{Objects.LEAD_CHANGE}"
     REQUESTS: Final = f"/event/{Objects.REQUEST}"
     SELECTION: Final = f"ChangeEvents_{Objects.LEAD_CHANGE}"
-    ROSTER: Final = tuple(
-        name.removesuffix("__c") + "__ChangeEvent"
-        for name in (Objects.GROUP, Objects.MEMBER, Objects.RULE, Objects.ABSENCE)
-    )
-    """The change events of the configuration's records; `/data/` before one is its channel."""
-    ROSTER_CHANGES: Final = tuple(map("/data/{}".format, ROSTER))
+    CONFIGURATION: Final = tuple(name.removesuffix("__c") + "__ChangeEvent" for name in (Objects.RULE, Objects.ABSENCE))
+    """The change events of configuration that people alone change; groups and members change with every turn."""
+    CONFIGURATION_CHANGES: Final = tuple(map("/data/{}".format, CONFIGURATION))
 
 
 class Permissions:
