@@ -62,6 +62,12 @@ def member(rig: Rig) -> None:
     rig.rest_org.insert("Round_Robin_Member__c", Group__c=rig.rest_org.refs["emea"], User__c=user)
 
 
+def member_who_reads_no_leads(rig: Rig) -> None:
+    (profile,) = (row["Id"] for row in rig.rest_org.rows("Profile") if "API Only" in row["Name"])
+    user = rig.rest_org.insert("User", Username="d@sim.example", LastName="Dot", ProfileId=profile)
+    rig.rest_org.insert("Round_Robin_Member__c", Group__c=rig.rest_org.refs["emea"], User__c=user)
+
+
 def user_off(rig: Rig) -> None:
     rig.rest_org.update(rig.rest_org.refs["bob"], IsActive=False)
 
@@ -110,7 +116,7 @@ def absence(rig: Rig) -> None:
     rig.rest_org.refs["absence"] = rig.rest_org.insert("Member_Absence__c", User__c=rig.rest_org.refs["ann"], **times)
 
 
-ROSTER = (weight, inactive, member_gone, member, user_off, group, fallback, group_gone)
+ROSTER = (weight, inactive, member_gone, member, member_who_reads_no_leads, user_off, group, fallback, group_gone)
 TOLD = (rule, rule_to_a_new_queue, rule_off, rule_gone, absence)
 
 
@@ -142,6 +148,51 @@ def test_a_decision_reads_the_roster_for_itself(rig: Rig, change: Callable[[Rig]
     after = rig.client.snapshot(configuration, [], []).groups
 
     assert after != before
+
+
+def test_four_timed_looks_are_five_calls(rig: Rig):
+    """P37: 3,600 calls a day where nothing changes, not two a look; turns between the looks make it no more."""
+    upkeep = rig.upkeep(sweep_every_s=1e6)
+    upkeep.step()
+    calls = []
+    for _ in range(8):
+        rig.leads(1)
+        rig.drain(rig.worker())
+        before = rig.rest_org.calls()
+        rig.clock.advance(EVERY_S)
+        upkeep.step()
+        calls.append(rig.rest_org.calls() - before)
+
+    assert calls == [1, 1, 1, 2] * 2
+    assert rig.store.queue().sweep_requested is None
+
+
+def queue_named_anew(rig: Rig) -> None:
+    rig.rest_org.update(rig.rest_org.queue("Default_Assigned"), DeveloperName="Other")
+
+
+def frozen(rig: Rig) -> None:
+    rig.rest_org.freeze(rig.rest_org.refs["bob"])
+
+
+def empty_group(rig: Rig) -> None:
+    rig.rest_org.insert("Round_Robin_Group__c", Name="Empty", Key__c="empty", Mode__c="Live")
+
+
+@pytest.mark.parametrize("change", [queue_named_anew, frozen, empty_group])
+def test_what_a_glance_does_not_see_is_in_force_within_two_minutes(rig: Rig, change: Callable[[Rig], None]):
+    """Names of queues, frozen users and groups that have nobody to give a lead to: with every fourth look."""
+    rig.rest_org.grant("ManageUsers")
+    current = Current(rig.client.configuration())
+    upkeep = rig.upkeep(current=current)
+    before = current.get()
+    change(rig)
+    for _ in range(4):
+        rig.clock.advance(EVERY_S)
+        upkeep.step()
+
+    assert current.get() != before
+    assert current.get() == rig.client.configuration()
 
 
 class Listening:

@@ -18,6 +18,7 @@ _log = structlog.get_logger(__name__)
 PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first page
 RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are told of
 BY_TIME = "time"
+LOOKS_PER_LOAD = 4  # every fourth timed look loads all, the others are glances
 FORGET_MAX = 1_000
 FORGET_EVERY_S = 3_600.0
 
@@ -52,6 +53,7 @@ class Upkeep:
         self._forget_at = monotonic() + FORGET_EVERY_S
         self._fault = ""
         self._ask_anew = False
+        self._looks = 0
 
     def step(self) -> bool:
         """Do what is due; True if something was. Raises Transient when the org or the store did not answer."""
@@ -66,7 +68,7 @@ class Upkeep:
         self._reload_at = self._reloaded_at + self._configuration_every_s
         self._current.reading()
         try:
-            self._put_in_force(self._org.configuration(), reason or BY_TIME)
+            self._put_in_force(self._look(load=reason is not None), reason or BY_TIME)
         except Permanent as fault:
             # The last good configuration stays in force: a slip in one record must not stop all routing.
             if str(fault) != self._fault:
@@ -76,6 +78,10 @@ class Upkeep:
             self._current.outdate(reason or BY_TIME)
             raise
         return True
+
+    def _look(self, *, load: bool) -> Configuration:
+        self._looks = 0 if load else (self._looks + 1) % LOOKS_PER_LOAD
+        return self._org.configuration() if self._looks == 0 else self._org.glance()
 
     def _put_in_force(self, configuration: Configuration, reason: str) -> None:
         if self._fault:

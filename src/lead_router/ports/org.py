@@ -109,12 +109,20 @@ class Overridden:
 class Org(Protocol):
     """A Salesforce org as the loops see it. Every verb may raise Transient.
 
-    A commit is one API call, and so is each other verb but these: `configuration` is two; `snapshot` is one more where
-    members have caps on open leads, rules ask for matching records, or leads are not there; `unassigned` is one a page.
+    A commit is one API call, and so is each other verb but these: `configuration` is two; `glance` is three where it
+    finds what it cannot judge; `snapshot` is one more where members have caps on open leads, rules ask for matching
+    records, or leads are not there; `unassigned` is one a page.
     """
 
     def configuration(self) -> Configuration:
         """Load rules, groups, hours, people; raises Misconfigured naming the record at fault and the remedy."""
+        ...
+
+    def glance(self) -> Configuration:
+        """The configuration with rules, roster and hours as they are now; queues, rights, frozen users as last loaded.
+
+        Loads all where that does not do; raises as `configuration` does.
+        """
         ...
 
     def snapshot(

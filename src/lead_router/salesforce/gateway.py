@@ -17,6 +17,7 @@ from lead_router.salesforce.codes import told as told_trouble
 from lead_router.salesforce.codes import troubles
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
+from lead_router.salesforce.glance import Whole, glanced, parts
 from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects, Permissions, Standard
 from lead_router.salesforce.people import People, people, reading, told, told_match
 from lead_router.salesforce.reading import read
@@ -40,6 +41,7 @@ class SalesforceOrg:
         self._types_of = ""
         self._readable: frozenset[str] = frozenset()
         self._people = People()
+        self._whole: Whole | None = None
 
     def configuration(self) -> Configuration:
         """Rules, groups, hours, absences and people in two calls, and the fields of Lead when they are first needed.
@@ -50,11 +52,30 @@ class SalesforceOrg:
         try:
             configuration = configured(self._intake, found)
         except BadCriteria:
-            configuration = configured(self._intake, replace(found, field_types=self._describe()))
+            found = replace(found, field_types=self._describe())
+            configuration = configured(self._intake, found)
         self._refuse_hidden(matching.objects(matching.kinds(configuration)))
         with self._lock:
             self._people = known
+            self._whole = Whole(self._rest.token().org_id, found, known)
         return configuration
+
+    def glance(self) -> Configuration:
+        """Rules, groups with members, hours and absences in one call; all is read where that does not do."""
+        with self._lock:
+            whole = self._whole
+        if whole is None or whole.org_id != self._rest.token().org_id:
+            return self.configuration()
+        now = self._now()
+        found = glanced(read(self._rest, parts(now, now - HOLIDAYS_SINCE)), whole)
+        try:
+            if found is not None:
+                configuration = configured(self._intake, found)
+                self._refuse_hidden(matching.objects(matching.kinds(configuration)))
+                return configuration
+        except Misconfigured:
+            pass  # perhaps for want of what a glance does not see
+        return self.configuration()
 
     def snapshot(
         self, configuration: Configuration, lead_ids: Sequence[str], submission_keys: Sequence[str]

@@ -64,7 +64,7 @@ _LEDGER_FIELDS = (
     Standard.CREATED_AT,
     f"{Relations.LEDGER_LEAD}.{Standard.OWNER}",
 )
-_GROUP_FIELDS = (
+GROUP_FIELDS = (
     GroupFields.KEY,
     Standard.NAME,
     GroupFields.MODE,
@@ -79,7 +79,7 @@ _GROUP_FIELDS = (
     GroupFields.REROUTE,
     GroupFields.COUNT_MANUAL,
 )
-_MEMBER_FIELDS = (
+MEMBER_FIELDS = (
     Standard.ID,
     MemberFields.GROUP,
     MemberFields.USER,
@@ -144,12 +144,12 @@ def rules() -> str:
 
 def groups() -> str:
     """All groups."""
-    return select((Standard.ID, *_GROUP_FIELDS), Objects.GROUP, f"ORDER BY {Standard.ID}")
+    return select((Standard.ID, *GROUP_FIELDS), Objects.GROUP, f"ORDER BY {Standard.ID}")
 
 
 def members() -> str:
     """All members; a group's rows stand together. Read behind the groups: what moved between makes a commit refused."""
-    return select(_MEMBER_FIELDS, Objects.MEMBER, f"ORDER BY {MemberFields.GROUP}, {Standard.ID}")
+    return select(MEMBER_FIELDS, Objects.MEMBER, f"ORDER BY {MemberFields.GROUP}, {Standard.ID}")
 
 
 def queues() -> str:
