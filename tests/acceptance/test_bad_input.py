@@ -188,14 +188,17 @@ def test_a_slip_in_a_rule_does_not_hide_the_queue(org, tmp_path):
 
 
 def test_a_slip_while_running_stops_nothing(org, tmp_path):
-    """A rule spoilt in mid-run is logged once and the former rules stay in force; put right, the new ones hold."""
+    """A rule spoilt in mid-run is logged once and the former rules stay in force; put right, the new ones hold.
+
+    Change events tell of both: the timed look is an hour away.
+    """
     admin = org.client()
     (record,) = admin.query("SELECT Id FROM Routing_Rule__c WHERE Name = 'To north'")
     path = f"sobjects/Routing_Rule__c/{record['Id']}"
-    settings = environment(org, "sqlite:///jobs.db", configuration_every_s="0.3", unassigned="Country = 'Nowhere'")
+    settings = environment(org, "sqlite:///jobs.db", configuration_every_s="3600", unassigned="Country = 'Nowhere'")
     router = Router(tmp_path, settings)
     try:
-        router.start().subscribed()
+        router.start().await_event("notices_subscribed", count=2)
         admin.call("PATCH", path, {"Criteria__c": "Country !"})
         router.await_event("configuration_refused")
         admin.call("PATCH", path, {"Criteria__c": "Country = 'Norway'"})
