@@ -58,6 +58,25 @@ def test_a_lead_that_others_put_back_is_told_of_and_decided_anew(rig: Rig):
     assert (rig.owner(lead), rig.turns()) == ("Bob", [1, 2])
 
 
+def test_a_lead_that_is_looked_at_again_and_again_is_told_of_once(rig: Rig):
+    """It was put back and nobody may have it: each look is a read, and no further write or line."""
+    rig.rest_org.update(rig.rest_org.refs["bob_emea"], Active__c=False)
+    life = Life(rig)
+    lead = rig.rest_org.lead()
+    life.goes_on()
+    rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Off")
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+    with capture_logs() as lines:
+        life.goes_on()
+        before = rig.lead(lead)["SystemModstamp"]
+        for _ in range(3):
+            life.goes_on()
+            rig.drain(life.router)
+
+    assert len([line for line in lines if line["event"] == "owner_overridden"]) == 1
+    assert rig.lead(lead)["SystemModstamp"] == before
+
+
 @pytest.mark.parametrize("to", ["bob", "Lead_Intake"])
 def test_a_rep_who_hands_on_the_lead_overrides_nobody(rig: Rig, to: str):
     """D7: it is the rep's own to give away, or to give back."""

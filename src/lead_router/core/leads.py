@@ -42,7 +42,8 @@ class Cause(StrEnum):
 class Lead:
     """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested.
 
-    `status` is `Lead.Status`; `held` says that `Routing_Status__c` already shows Held.
+    `status` is `Lead.Status`; `held` says that `Routing_Status__c` already shows Held, `overridden_at` is when others
+    changed its owner, as far as it shows that.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Lead:
     is_converted: bool
     fields: Mapping[str, Any]
     held: bool = False
+    overridden_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

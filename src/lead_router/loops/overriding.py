@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
 from lead_router.core.ids import to18
-from lead_router.core.model import Configuration, Snapshot
+from lead_router.core.model import Configuration, Lead, Snapshot
 from lead_router.errors import LeadRouterError, Transient
 from lead_router.loops.asks import ask_of
 from lead_router.ports import Change, Job, Org, Overridden
@@ -16,6 +16,7 @@ from lead_router.ports import Change, Job, Org, Overridden
 _log = structlog.get_logger(__name__)
 
 SOON = timedelta(minutes=10)
+KEPT = timedelta(seconds=1)  # a time need not come back to the millisecond
 GIVEN_BY = "given_by"  # the payload's word for the user who gave the lead to someone
 _SHORT = 15
 
@@ -41,19 +42,25 @@ def overridden(snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:
         last, at = max(rows, key=lambda row: row.round), ask_of(job).event_at
         soon = last.created_at is not None and last.created_at <= at <= last.created_at + SOON
         if soon and last.assigned_to not in {lead.owner_id, to18(str(user))}:
-            found.append(Overridden(lead.id, str(user), at))
+            found.append(Overridden(lead.id, str(user), at, shown=_shows(lead, at)))
     return found
+
+
+def _shows(lead: Lead, at: datetime) -> bool:
+    """A job that rests is looked at again and again, and its override is told once."""
+    return lead.overridden_at is not None and abs(lead.overridden_at - at) < KEPT
 
 
 def show(org: Org, facts: Sequence[Overridden]) -> frozenset[str]:
     """Show them on their leads, whose ids are answered, and in the log. Raises Transient, so that it is done again."""
-    for fact in facts:
+    new = [fact for fact in facts if not fact.shown]
+    for fact in new:
         _log.warning("owner_overridden", lead=fact.lead_id, user=fact.user_id)
     try:
-        if facts:
-            org.show_overridden(facts)
+        if new:
+            org.show_overridden(new)
     except Transient:
         raise
     except LeadRouterError as fault:
-        _log.warning("overridden_not_shown", leads=len(facts), error=str(fault))
+        _log.warning("overridden_not_shown", leads=len(new), error=str(fault))
     return frozenset(fact.lead_id for fact in facts)

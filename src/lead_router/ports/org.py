@@ -99,11 +99,15 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Overridden:
-    """Someone or something else changed the owner that the router had given: as which user, and when."""
+    """Someone or something else changed the owner that the router had given: as which user, and when.
+
+    `shown` says that the lead shows it already.
+    """
 
     lead_id: str
     user_id: str
     at: datetime
+    shown: bool = False
 
 
 class Org(Protocol):

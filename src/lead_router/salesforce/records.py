@@ -53,6 +53,7 @@ def maybe_whole(value: float | None) -> int | None:
 @shaped
 def lead(row: Row) -> Lead:
     """A Lead."""
+    overridden_at = row.get(LeadFields.OVERRIDDEN_AT)
     return Lead(
         id=to18(row[Standard.ID]),
         owner_id=to18(row[Standard.OWNER]),
@@ -63,6 +64,7 @@ def lead(row: Row) -> Lead:
         is_converted=bool(row[Standard.IS_CONVERTED]),
         fields={name: value for name, value in row.items() if name != _ATTRIBUTES},
         held=row[LeadFields.STATUS] == Status.HELD,
+        overridden_at=moment(overridden_at) if overridden_at else None,
     )
 
 
