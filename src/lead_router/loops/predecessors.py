@@ -1,4 +1,4 @@
-"""Claims of processes of this host that are dead: they are given back at once, not when their leases expire."""
+"""What earlier processes left: claims of dead ones of this host are given back at once, held jobs are asked again."""
 
 from __future__ import annotations
 
@@ -34,6 +34,10 @@ def dead_workers(
 
 
 def succeed(store: JobStore, *, host: str, process_id: int, lives: Callable[[int], bool]) -> None:
-    """Take over from dead processes of this host; to be called before this process claims anything."""
+    """Take over from dead processes of this host; to be called before this process claims anything.
+
+    Held jobs are due now, since rules and settings may be others than those by which they were held.
+    """
     for name in dead_workers(store.holders(), host=host, process_id=process_id, lives=lives):
         _log.info("claims_abandoned", worker=name, jobs=store.abandon(name))
+    store.ask_held()
