@@ -5,16 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Literal, Self
 
 from dotenv import dotenv_values
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
+from lead_router.core.rollout import Switch
 from lead_router.core.soql import compile_where
 from lead_router.errors import BadCriteria, Misconfigured
 
 PREFIX = "LEAD_ROUTER_"
 LEASE_SLACK_S = 10.0
+WIDTH = 110  # of the example's comments, in characters
 
 
 def _split(value: object) -> object:
@@ -60,6 +63,21 @@ class Settings(BaseModel):
     form_field: Text = Field("", description="API name of the Lead field that names the form; empty: none.")
     submission_window_s: int = Field(600, ge=0, le=86400, description="Two leads of one form fill this close are one.")
     follow_wait_s: int = Field(600, ge=0, le=86400, description="How long a second lead waits for the first's owner.")
+    duplicates: Switch = Field(
+        Switch.LIVE,
+        description="Later leads of one form fill. live: they follow the first; observe: they are routed by "
+        "themselves, with a note of whom they would follow; off: not looked for.",
+    )
+    matched_owner: Switch = Field(
+        Switch.LIVE,
+        description="Rules that give leads to a matching record's owner. live: followed; observe: passed over, with a "
+        "note of whom they would choose; off: passed over, and no record is read.",
+    )
+    reroutes: Switch = Field(
+        Switch.LIVE,
+        description="Leads that are returned, set back or changed once routed. live: routed anew; observe: left where "
+        "they are, and the log says who would get them; off: left where they are.",
+    )
     reroutes_max: int = Field(3, ge=1, le=100, description="Re-routes of one lead within an hour; then it is held.")
     lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
 
@@ -177,5 +195,6 @@ def example() -> str:
             shown = str(default).lower()
         else:
             shown = "" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
-        lines += [f"# {field.description}", f"# {_named(name)}={shown}", ""]
+        lines += wrap(field.description or "", WIDTH, initial_indent="# ", subsequent_indent="# ")
+        lines += [f"# {_named(name)}={shown}", ""]
     return "\n".join(lines)

@@ -151,14 +151,19 @@ def test_every_command_prints_one_json_value_and_ends_with_0(org, tmp_path):
 
 
 def test_the_simulated_orgs_example_is_a_whole_org_to_route_in(tmp_path):
-    """With it, `doctor` finds nothing, and the leads that wait are routed by the weights 2 and 1."""
+    """With it, `doctor` finds nothing, and the leads that wait are routed by the weights 2 and 1; switches are told."""
     example = json.loads((ROOT / "src/org_simulator/example.json").read_text(encoding="utf-8"))
     with simulator(scenario=example) as org:
-        router = Router(tmp_path, environment(org, "sqlite:///jobs.db"))
+        router = Router(tmp_path, environment(org, "sqlite:///jobs.db", reroutes="observe"))
         found = router.run("doctor", "--json")
         assert (found.code, [one for one in found.json() if not one["ok"]]) == (0, [])
+        (switches,) = (one["detail"] for one in found.json() if one["name"] == "switches")
+        assert switches == "duplicates live, matched owner live, reroutes observe"
         try:
             router.start().await_event("lead_assigned", count=3)
+            (started,) = router.events("router_started")
+            positions = [started[name] for name in ("duplicates", "matched_owner", "reroutes")]
+            assert positions == ["live", "live", "observe"]
             names = {user["Id"]: user["LastName"] for user in org.rows("User")}
             assert Counter(names.get(lead["OwnerId"]) for lead in org.rows("Lead")) == {"Ada": 2, "Bo": 1}
             assert router.stop() == 0

@@ -60,7 +60,7 @@ def test_the_doctor_makes_no_database_either(folder, capsys):
 def test_a_doctor_without_an_answer_ends_with_3_and_a_remedy(folder, jobs, capsys):
     """What is as needed bears neither a warning nor a remedy."""
     assert main(["doctor", "--json"]) == 3
-    database, login = json.loads(capsys.readouterr().out)
+    database, _, login = json.loads(capsys.readouterr().out)
     assert (database["ok"], database["warning"], database["remedy"]) == (True, False, "")
     assert (login["ok"], login["away"], "LEAD_ROUTER_LOGIN_URL" in login["remedy"]) == (False, True, True)
 

@@ -11,9 +11,10 @@ from lead_router.app.explaining import explained_in
 from lead_router.app.planning import plan_in
 from lead_router.app.wiring import Wired
 from lead_router.core.keys import sweep_key
-from lead_router.core.model import Assign, Hold, Skip
+from lead_router.core.model import Assign, Hold, Rollout, Skip, Switch
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import NewJob
+from lead_router.salesforce.configuration import Intake
 from support.rest_org import RestOrg, best
 from support.worker_rig import Rig
 
@@ -199,6 +200,26 @@ def test_an_empty_batch_is_a_plan_of_nothing(org, tmp_path):
     """No leads, no shares."""
     for told in (plan(org, csv=_csv(tmp_path, "Email\n")), plan(org, soql="Email = 'none@x.example'")):
         assert (told.leads, told.shares, dict(told.counts)) == ((), (), {})
+
+
+@pytest.mark.parametrize(
+    ("position", "decision", "told"),
+    [
+        (Switch.OFF, "assign", "Rule 'All' chose group 'emea'; turn 2 went to Bob."),
+        (
+            Switch.OBSERVE,
+            "assign",
+            "Duplicates are only observed; live, it follows lead of line 2 of the same submission",
+        ),
+        (Switch.LIVE, "follow", "A second lead of one submission: it follows lead of line 2 to its owner."),
+    ],
+)
+def test_a_plan_goes_by_the_switches(tmp_path, position, decision, told):
+    """What the next position would change is seen beforehand, with the settings of that position."""
+    org = RestOrg(best(), Intake(rollout=Rollout(duplicates=position)))
+    second = plan(org, csv=_csv(tmp_path, "Email\na@x.example\nA@x.example\n")).leads[1]
+
+    assert (second.decision, second.reason[: len(told)]) == (decision, told)
 
 
 def test_a_lead_is_explained_before_and_after_its_routing(rig):

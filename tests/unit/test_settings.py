@@ -63,6 +63,7 @@ def test_quotes_around_a_value_are_refused():
         ("LEAD_ROUTER_BATCH_MAX", "500"),
         ("LEAD_ROUTER_BATCH_MAX", "many"),
         ("LEAD_ROUTER_STREAM_START", "latest"),
+        ("LEAD_ROUTER_DUPLICATES", "no"),
         ("LEAD_ROUTER_STREAM_CHANNEL", "LeadChangeEvent"),
         ("LEAD_ROUTER_UNASSIGNED", "Country = "),
         ("LEAD_ROUTER_OPEN_LEADS", "Status LIKE"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
-from lead_router.app.wiring import store_of, wire
+from lead_router.app.wiring import rollout_of, store_of, wire
 from lead_router.core.duty import on_duty
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
@@ -88,11 +88,16 @@ def status(settings: Settings) -> Status:
 
 def diagnose(settings: Settings) -> list[Finding]:
     """Every finding of the doctor, the database among them."""
-    findings = [_database(settings)]
+    findings = [_database(settings), _switches(settings)]
     wired = wire(settings)
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
     return [*findings, *found]
+
+
+def _switches(settings: Settings) -> Finding:
+    told = ", ".join(f"{name.replace('_', ' ')} {position}" for name, position in asdict(rollout_of(settings)).items())
+    return Finding("switches", ok=True, detail=told)
 
 
 def _database(settings: Settings) -> Finding:

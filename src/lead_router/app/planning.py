@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +24,14 @@ from lead_router.core.model import (
     Observed,
     Rule,
     Skip,
+    Switch,
     ToMatched,
     ToOwner,
 )
 from lead_router.rulefiles import read_sheet
 from lead_router.settings import Settings
+
+_LEAD_ID = re.compile(r"\b00Q\w{15}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,8 @@ def plan_in(wired: Wired, *, csv: Path | None, soql: str | None, at: datetime | 
 
 def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str, ...]:
     """Matching records are looked for by the org's own leads."""
-    matching = any(isinstance(rule.target, ToMatched) for rule in configuration.rules)
+    looked_for = configuration.rollout.matched_owner is not Switch.OFF
+    matching = looked_for and any(isinstance(rule.target, ToMatched) for rule in configuration.rules)
     without = sum(1 for lead in leads if not is_given(lead.id)) if matching else 0
     return (f"rules for matched owners were passed over for {without} leads without an Id",) if without else ()
 
@@ -118,13 +123,13 @@ def _planned(decision: Decision, line: int | None, configuration: Configuration,
         case Assign(owner_id=owner, rule=rule, group_id=group, turn=turn, explanation=said):
             number = None if turn is None else turn.number
             key = configuration.group_keys.get(group or "")
-            return Planned(lead, line, "assign", owner, names.get(owner), key, number, _name(rule), said)
-        case Follow(owner_id=owner, first_lead_id=first, explanation=said):
-            said = said.replace(first, names.get(first, first))
-            return Planned(lead, line, "follow", owner, names.get(owner), None, None, None, said)
+            named = _lined(said, names)
+            return Planned(lead, line, "assign", owner, names.get(owner), key, number, _name(rule), named)
+        case Follow(owner_id=owner, explanation=said):
+            return Planned(lead, line, "follow", owner, names.get(owner), None, None, None, _lined(said, names))
         case Hold(reason=reason, group_id=group, rule=rule):
             key = configuration.group_keys.get(group or "")
-            return Planned(lead, line, "hold", None, None, key, None, _name(rule), reason)
+            return Planned(lead, line, "hold", None, None, key, None, _name(rule), _lined(reason, names))
         case Skip(reason=reason):
             return Planned(lead, line, "skip", None, None, None, None, None, reason)
         case Observed(would=would, group_id=group):
@@ -132,6 +137,11 @@ def _planned(decision: Decision, line: int | None, configuration: Configuration,
             key = configuration.group_keys.get(group)
             said = f"group '{key}' only observes; it would {inner.decision}: {inner.reason}"
             return Planned(lead, line, "observe", inner.owner_id, inner.owner, key, inner.turn, inner.rule, said)
+
+
+def _lined(said: str, names: Mapping[str, str]) -> str:
+    """The sentence with the lines of a file instead of ids that no org gave."""
+    return _LEAD_ID.sub(lambda found: names.get(found[0], found[0]), said)
 
 
 def _name(rule: Rule | None) -> str | None:

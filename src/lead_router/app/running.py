@@ -9,13 +9,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import TypeVar
 
 import structlog
 
 from lead_router import __version__, log
 from lead_router.app.assembly import Assembly
-from lead_router.app.wiring import store_of, wire
+from lead_router.app.wiring import rollout_of, store_of, wire
 from lead_router.errors import Transient
 from lead_router.jobs import alone, doubt
 from lead_router.loops.breaker import Breaker
@@ -37,7 +38,7 @@ T = TypeVar("T")
 
 
 def _succeed(settings: Settings, org_id: str) -> None:
-    """Make the job database ready, and take over what dead processes of this host had claimed."""
+    """Make the job database ready, and take over what earlier processes left."""
     store = store_of(settings, org_id)
     try:
         succeed(store, host=socket.gethostname(), process_id=os.getpid(), lives=_lives)
@@ -77,7 +78,8 @@ def run(settings: Settings) -> int:
         stops.append(runner.stop)
         if stopping.is_set():
             return 0
-        _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules))
+        switches = asdict(rollout_of(settings))
+        _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
         doubts = (doubt(settings.database), None if sole else _SECOND)
         for warning in (*configuration.warnings, *filter(None, doubts)):
             _log.warning("router_warned", text=warning)

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from lead_router.core.model import Rollout
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
 from lead_router.salesforce.auth import Login, TokenHolder
@@ -56,8 +57,14 @@ def wire(settings: Settings) -> Wired:
         submission_window_s=settings.submission_window_s,
         follow_wait_s=settings.follow_wait_s,
         open_leads=settings.open_leads,
+        rollout=rollout_of(settings),
     )
     return Wired(tokens, rest, SalesforceOrg(rest, intake, now=now, lock_touch=settings.lock_touch))
+
+
+def rollout_of(settings: Settings) -> Rollout:
+    """The positions of the switches."""
+    return Rollout(settings.duplicates, settings.matched_owner, settings.reroutes)
 
 
 def store_of(settings: Settings, org_id: str) -> JobStore:

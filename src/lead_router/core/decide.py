@@ -9,6 +9,7 @@ from lead_router.core import wording
 from lead_router.core.batch import BATCH_MAX, batches
 from lead_router.core.choice import HOLD_RETRY_MAX_S, HOLD_RETRY_S, WAIT_RETRY_S, by_rule
 from lead_router.core.keys import submission_of
+from lead_router.core.leaving import left
 from lead_router.core.model import (
     Ask,
     Assign,
@@ -20,10 +21,11 @@ from lead_router.core.model import (
     Skip,
     Snapshot,
     Submission,
+    Switch,
 )
 from lead_router.core.overtaking import joins
-from lead_router.core.reopening import Settled, want_of
-from lead_router.core.siblings import Course, Lone, Trail, Wait, course
+from lead_router.core.reopening import Left, Settled, want_of
+from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
 
 __all__ = ["BATCH_MAX", "HOLD_RETRY_MAX_S", "HOLD_RETRY_S", "UNSEEN_S", "WAIT_RETRY_S", "batches", "decide"]
@@ -54,6 +56,8 @@ def _decision(table: Table, ask: Ask) -> Decision:
     want = want_of(table, ask, lead)
     if isinstance(want, Settled):
         return Skip(ask, want.reason)
+    if isinstance(want, Left):
+        return left(table, ask, lead, want)
     if lead.id in table.seen:
         return Hold(ask, lead, "another job of this lead is being decided", WAIT_RETRY_S)
     table.seen.add(lead.id)
@@ -77,6 +81,8 @@ def _unread(table: Table, ask: Ask) -> Hold | Skip:
 
 def _by_course(table: Table, case: Case) -> Decision:
     found: Course = course(case.ask, case.submission, table.siblings)
+    if table.configuration.rollout.duplicates is Switch.OBSERVE:
+        found = observed(found)
     match found:
         case Trail(first_lead_id=first, owner_id=owner):
             return Follow(case.ask, case.lead, owner, case.round, first, wording.by_trail(first))

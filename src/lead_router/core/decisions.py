@@ -46,7 +46,8 @@ class Hold:
     `lead` is None where it could not be read. `until` is the earliest instant at which somebody may be able to take it,
     None where no clock tells. `group_id` is set where the lead waits for members of that group, so that no newer lead
     overtakes it; `behind` is the older lead that this one waits behind, whose job should be asked at once.
-    `rule` is the one that led here, if one did.
+    `rule` is the one that led here, if one did. `shown` says whether the lead itself is to show it; else nothing is
+    written to it.
     """
 
     ask: Ask
@@ -57,6 +58,7 @@ class Hold:
     group_id: str | None = None
     behind: str | None = None
     rule: Rule | None = None
+    shown: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from lead_router.core.model import (
     Snapshot,
     ToGroup,
 )
-from lead_router.core.reopening import Settled, want_of
+from lead_router.core.reopening import Wanted, want_of
 from lead_router.core.table import Table, former_of, laid, standings_of
 
 
@@ -92,7 +92,7 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
     want = want_of(laid(configuration, snapshot, [ask]), ask, lead)
     (decision,) = decide(configuration, snapshot, [ask])
     seen, asked, told = snapshot, ask, decision
-    if isinstance(want, Settled):
+    if not isinstance(want, Wanted):
         seen, asked = _as_new(configuration, snapshot, lead), replace(ask, idempotency_key="")
         (told,) = decide(configuration, seen, [asked])
     table = laid(configuration, seen, [asked])
@@ -100,7 +100,7 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
     return Account(
         at=snapshot.taken_at,
         lead_id=lead.id,
-        settled=want.reason if isinstance(want, Settled) else None,
+        settled=None if isinstance(want, Wanted) else want.reason,
         former=former_of(table, lead).owners,
         rules=_rules(table, lead, rule),
         matches=snapshot.matches.get(lead.id, ()),

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from lead_router.core.ids import to18
-from lead_router.core.model import Configuration, Submission
+from lead_router.core.model import Configuration, Submission, Switch
 from lead_router.core.soql.values import instant
 
 IDEMPOTENCY_KEY_MAX_CHARS = 120
@@ -73,8 +73,10 @@ def expected_turn(epoch: int, turn: int) -> str:
 def submission_of(fields: Mapping[str, Any], configuration: Configuration) -> Submission | None:
     """The submission keys of a lead's fields, as an event or a query tells them.
 
-    None where the window is off, the creation time is not told, or there is neither e-mail nor phone.
+    None where duplicates or the window are off, the creation time is not told, or there is neither e-mail nor phone.
     """
+    if configuration.rollout.duplicates is Switch.OFF:
+        return None
     created = fields.get(CREATED)
     if isinstance(created, int) and not isinstance(created, bool):  # milliseconds since 1970
         created = _EPOCH + timedelta(milliseconds=created)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from lead_router.core import wording
 from lead_router.core.duty import Off, absence_of, hours_closed
 from lead_router.core.ids import is_user
-from lead_router.core.model import Group, Lead, Match, Member, ToMatched
+from lead_router.core.model import Group, Lead, Match, Member, Switch, ToMatched
 from lead_router.core.table import Case, Table
 
 
@@ -38,6 +39,27 @@ MatchedOwner: TypeAlias = Found | Missed | Awaited
 
 
 def matched_owner(table: Table, case: Case, target: ToMatched) -> MatchedOwner:
+    """What the rule's target comes to for this lead, as far as matched owners are switched on."""
+    match table.configuration.rollout.matched_owner:
+        case Switch.OFF:
+            return Missed("matched owners are switched off")
+        case Switch.OBSERVE:
+            return _observed(_matched_owner(table, case, target))
+        case Switch.LIVE:
+            return _matched_owner(table, case, target)
+
+
+def _observed(found: MatchedOwner) -> Missed:
+    match found:
+        case Missed():
+            return found
+        case Found(match=match):
+            return Missed(f"matched owners are only observed; live, it goes to {wording.owner_of(match)}")
+        case Awaited(reason=reason):
+            return Missed(f"matched owners are only observed; live, it waits for that owner: {reason}")
+
+
+def _matched_owner(table: Table, case: Case, target: ToMatched) -> MatchedOwner:
     """What the rule's target comes to for this lead.
 
     Records are asked in the target's order of kinds, and in the snapshot's within a kind. A queue, an intake user, a

@@ -8,10 +8,12 @@ from datetime import datetime
 
 from lead_router.core.decisions import Assign, Batch, Decision, Follow, Hold, Observed, Skip, Write
 from lead_router.core.leads import Ask, Cause, Lead, LedgerRow, Match, Outcome, Status, Submission
+from lead_router.core.rollout import ALL_LIVE, Rollout, Switch
 from lead_router.core.roster import Absence, Group, Holiday, Hours, Member, Mode, Recurrence, Reroute, Turn, Window
 from lead_router.core.targets import MatchBy, MatchOn, Rule, Target, ToGroup, ToMatched, ToOwner
 
 __all__ = [
+    "ALL_LIVE",
     "Absence",
     "Ask",
     "Assign",
@@ -35,11 +37,13 @@ __all__ = [
     "Outcome",
     "Recurrence",
     "Reroute",
+    "Rollout",
     "Rule",
     "Skip",
     "Snapshot",
     "Status",
     "Submission",
+    "Switch",
     "Target",
     "ToGroup",
     "ToMatched",
@@ -59,6 +63,7 @@ class Configuration:
     status an intake status, and the clause `unassigned` (blank: all) holds. `hours` are by their id, `absences` by user
     id; `fallbacks` maps group ids to the ids of their fallback groups. `roster` is the groups as people keep them,
     without what turns change, so that a change of anyone's duty shows; who is next stands in a snapshot alone.
+    `rollout` says which features are in force.
     """
 
     rules: tuple[Rule, ...]
@@ -78,6 +83,7 @@ class Configuration:
     fallbacks: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     roster: tuple[Group, ...] = ()
+    rollout: Rollout = ALL_LIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lead_router.core.fallback import chain
-from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Reroute, ToGroup
-from lead_router.core.rules import first_match, is_unassigned, status_is_intake
+from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Reroute, Switch, ToGroup, ToMatched
+from lead_router.core.rules import is_unassigned, matching, status_is_intake
 from lead_router.core.table import Table, routed_before
 
 
@@ -25,7 +25,15 @@ class Settled:
     reason: str
 
 
-Want: TypeAlias = Wanted | Settled
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The lead would be routed anew if re-routing were live; `waits` where it has no owner meanwhile."""
+
+    reason: str
+    waits: bool
+
+
+Want: TypeAlias = Wanted | Settled | Left
 
 
 def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
@@ -40,9 +48,19 @@ def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
         return Settled("already routed")
     routed = routed_before(table, lead)
     if is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=routed):
-        return Wanted("Routed anew: it was returned." if routed else "")
+        return _anew(table, "it was returned", waits=True) if routed else Wanted()
     again = _again(table, ask, lead) if routed else None
-    return Settled("already owned") if again is None else Wanted(again)
+    return Settled("already owned") if again is None else _anew(table, again, waits=False)
+
+
+def _anew(table: Table, why: str, *, waits: bool) -> Wanted | Left:
+    match table.configuration.rollout.reroutes:
+        case Switch.OFF:
+            return Left(f"re-routing is switched off: {why}", waits)
+        case Switch.OBSERVE:
+            return Left(f"re-routing is only observed: {why}", waits)
+        case Switch.LIVE:
+            return Wanted(f"Routed anew: {why}.")
 
 
 def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
@@ -54,7 +72,7 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
             return None
         case Cause.STATUS:
             set_back = status_is_intake(table.book, lead, table.snapshot.taken_at)
-            return "Routed anew: its status was set back." if set_back else None
+            return "its status was set back" if set_back else None
         case Cause.CHANGED:
             return _other_group(table, lead, last)
 
@@ -64,8 +82,10 @@ def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
     group = table.groups.get(last.group_id or "")
     if group is None or group.reroute is not Reroute.REROUTE or last.assigned_to != lead.owner_id:
         return None
-    rule = first_match(table.book, lead, table.snapshot.taken_at)
+    met = matching(table.book, lead, table.snapshot.taken_at)
+    live = table.configuration.rollout.matched_owner is Switch.LIVE
+    rule = next((one for one in met if live or not isinstance(one.target, ToMatched)), None)
     chosen = table.groups.get(rule.target.group_id) if rule and isinstance(rule.target, ToGroup) else None
     if chosen is None or group.id in {one.id for one in chain(chosen, table.groups)}:
         return None
-    return f"Routed anew: it now matches group '{chosen.key}'."
+    return f"it now matches group '{chosen.key}'"

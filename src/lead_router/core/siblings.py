@@ -28,12 +28,15 @@ class Trail:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The lead waits until its first has an owner."""
+    """The lead waits until its first has an owner. `keys_free` is as for a lead that is routed by itself."""
 
     reason: str
+    keys_free: bool
 
 
 Course: TypeAlias = Lone | Trail | Wait
+
+_OBSERVED = "Duplicates are only observed; live,"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,19 @@ def course(ask: Ask, submission: Submission | None, siblings: Siblings) -> Cours
     return _after_decision(ask, firsts[0], siblings) if firsts else Lone(keys_free=True)
 
 
+def observed(found: Course) -> Lone:
+    """The course where duplicates are only observed: every lead goes its own way, and tells of the one not taken."""
+    match found:
+        case Lone():
+            return found
+        case Trail(first_lead_id=first):
+            return Lone(
+                keys_free=False, note=f"{_OBSERVED} it follows lead {first} of the same submission to its owner."
+            )
+        case Wait(reason=reason, keys_free=keys_free):
+            return Lone(keys_free, f"{_OBSERVED} it {reason}.")
+
+
 def _after_rows(ask: Ask, rows: list[LedgerRow], siblings: Siblings) -> Course:
     living = [(row.lead_id, row.lead_owner_id) for row in rows if row.lead_id and row.lead_owner_id]
     for lead_id, owner_id in living:
@@ -103,7 +119,7 @@ def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
 
 def _wait_or_go(ask: Ask, first_lead_id: str, siblings: Siblings, *, keys_free: bool) -> Course:
     if ask.waited_s < siblings.wait_s:
-        return Wait(f"waits for lead {first_lead_id} of the same submission, which has no owner yet")
+        return Wait(f"waits for lead {first_lead_id} of the same submission, which has no owner yet", keys_free)
     return Lone(keys_free, f"Lead {first_lead_id} of the same submission got no owner in {siblings.wait_s:g} s.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lead_router.core.eligible import Standing
-from lead_router.core.model import Group, Match, Rule, Turn
+from lead_router.core.model import Assign, Decision, Follow, Group, Hold, Match, Observed, Rule, Skip, Turn
 
 PASSED_OVER_MAX = 20
 
@@ -36,13 +36,29 @@ def by_owner(rule: Rule, name: str) -> str:
 
 def by_match(rule: Rule, match: Match) -> str:
     """The rule gives the lead to whoever has a record that matches it."""
+    return f"Rule '{rule.name}' gives it to {owner_of(match)}."
+
+
+def owner_of(match: Match) -> str:
+    """Whom, and by which record, without a full stop."""
     what = "e-mail address" if match.by == "Email" else "e-mail domain"
-    return f"Rule '{rule.name}' gives it to {match.name}, the owner of {match.on} {match.record_id} of the same {what}."
+    return f"{match.name}, the owner of {match.on} {match.record_id} of the same {what}"
 
 
 def by_trail(first_lead_id: str) -> str:
     """A second lead of a submission went where the first went."""
     return f"A second lead of one submission: it follows lead {first_lead_id} to its owner."
+
+
+def would(decision: Decision) -> str:
+    """What would be done if more were live."""
+    match decision:
+        case Assign(explanation=said) | Follow(explanation=said):
+            return f"Live, it is given out: {said}"
+        case Hold(reason=reason) | Skip(reason=reason):
+            return f"Live, nobody gets it yet: {reason}"
+        case Observed(would=one):
+            return f"Its group only observes. {would(one)}"
 
 
 def nobody_of(group: Group, found: Sequence[Standing], *, named: bool = False) -> str:

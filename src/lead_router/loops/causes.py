@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lead_router.core.model import Cause, Configuration, Reroute
+from lead_router.core.model import Cause, Configuration, Reroute, Switch
 from lead_router.core.rules import rulebook
 from lead_router.core.soql.values import fold
 from lead_router.ports import Change
@@ -39,7 +39,8 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
 
 
 def _reroutes(configuration: Configuration) -> bool:
-    return any(group.reroute is Reroute.REROUTE for group in configuration.roster)
+    looked_for = configuration.rollout.reroutes is not Switch.OFF
+    return looked_for and any(group.reroute is Reroute.REROUTE for group in configuration.roster)
 
 
 def _rules_read(changed: Iterable[str], configuration: Configuration) -> bool:

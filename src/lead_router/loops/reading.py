@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Configuration, Lead, Snapshot
+from lead_router.core.model import Configuration, Lead, Snapshot, Switch
 from lead_router.loops.asks import ask_of
 from lead_router.ports import Job, JobStore, Org
 
@@ -23,7 +23,8 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
     waiting = [one for one in store.waiting(limit=WAITING_MAX) if one.lead_id not in set(ids)]
     beside = [one.lead_id for one in waiting]
     room = LEADS_MAX - len(ids)
-    keys = {key for job in jobs for key in job.payload.get("submission", ())}
+    looked_for = configuration.rollout.duplicates is not Switch.OFF  # a job may be older than the switch's position
+    keys = {key for job in jobs for key in job.payload.get("submission", ()) if looked_for}
     snapshot = org.snapshot(configuration, ids + beside[:room], sorted(keys))
     wanted = _keys((snapshot.leads[one] for one in ids if one in snapshot.leads), configuration)
     if wanted - snapshot.submission_keys_read:

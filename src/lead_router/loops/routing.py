@@ -120,7 +120,10 @@ class Routing:
                     endings.append((job, observed(decision, self._configuration)))
                 case Hold(reason=reason, lead=lead):
                     endings.append((job, held(decision, self._now())))
-                    if lead is not None and not lead.held:
+                    if not decision.shown:
+                        if decision.ask.waited_s < decision.retry_s:  # told once, not at each look
+                            _log.info("lead_left", lead=job.lead_id, reason=reason, job=job.id)
+                    elif lead is not None and not lead.held:
                         marks.append(Mark(lead.id, Status.HELD, reason))
                         _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
                     if decision.behind is not None:

@@ -9,11 +9,13 @@ from typing import Any
 
 from lead_router.core.eligible import accepted
 from lead_router.core.model import (
+    ALL_LIVE,
     Configuration,
     Group,
     MatchBy,
     MatchOn,
     Member,
+    Rollout,
     Rule,
     Target,
     ToGroup,
@@ -35,7 +37,7 @@ _GROUP_KEY = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What operators set: which leads are unassigned, and what makes two of them one submission."""
+    """What operators set: which leads are unassigned, what makes two one submission, which features are in force."""
 
     queues: tuple[str, ...] = ("Lead_Intake",)
     usernames: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class Intake:
     follow_wait_s: int = 600
     open_leads: str = "(NOT Status LIKE 'Closed%')"
     """Which of a user's leads count towards a cap on open leads: a WHERE clause; converted ones never do."""
+    rollout: Rollout = ALL_LIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def configured(intake: Intake, found: Found) -> Configuration:
         absences=absences(found.absences),
         fallbacks={group.id: group.fallback_group for group in found.groups if group.fallback_group},
         roster=tuple(_kept(group) for group in found.groups),
+        rollout=intake.rollout,
     )
     book = rulebook(plain)
     _check_open_leads(intake, found.field_types)

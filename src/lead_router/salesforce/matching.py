@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from lead_router.core.model import Configuration, Lead, Match, MatchBy, MatchOn, ToMatched
+from lead_router.core.model import Configuration, Lead, Match, MatchBy, MatchOn, Switch, ToMatched
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import Objects, Standard
 from lead_router.salesforce.queries import among, select, text
@@ -66,7 +66,9 @@ class _Seen:
 
 
 def kinds(configuration: Configuration) -> frozenset[Kind]:
-    """What the rules ask to be matched."""
+    """What the rules ask to be matched; nothing where matched owners are off."""
+    if configuration.rollout.matched_owner is Switch.OFF:
+        return frozenset()
     targets = [rule.target for rule in configuration.rules if isinstance(rule.target, ToMatched)]
     return frozenset((on, target.by) for target in targets for on in target.on)
 
