@@ -596,6 +596,13 @@ class TestWaiting:
 
         assert store.waiting(limit=10) == []
 
+    def test_a_claim_says_whether_its_lead_waited_for_members(self, database, store):
+        """Who takes such a lead by hand took one that the router itself had seen unassigned."""
+        self.held(store, (1, "g1", 0), (2, None, 0))
+        database.wait(601)
+
+        assert [job.held for job in claim(store)] == [True, False]
+
     def test_a_claim_keeps_the_place_and_every_other_end_gives_it_up(self, database, store):
         """While it is asked again no newer lead overtakes it; then it is done, failed, dead or waits for no member."""
         self.held(store, *((number, "g1", number) for number in range(1, 5)))

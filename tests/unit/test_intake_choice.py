@@ -9,7 +9,7 @@ import pytest
 
 from lead_router.core.ids import to18
 from lead_router.core.model import Cause, Configuration, Group, Mode, Reroute, Rule, ToGroup
-from lead_router.loops.causes import cause_of
+from lead_router.loops.causes import cause_of, unassigned_under
 from lead_router.loops.intake import job_of
 from lead_router.ports import Change
 
@@ -129,3 +129,22 @@ def test_the_payload_holds_no_personal_value():
 
     assert set(job.payload) == {"change_type", "identity", "event_at", "cause", "submission"}
     assert "buyer" not in str(job).lower()
+
+
+@pytest.mark.parametrize(
+    ("change", "owner"),
+    [
+        (_change("CREATE", OwnerId=INTAKE), INTAKE),
+        (_change("UPDATE", OwnerId=INTAKE), INTAKE),
+        (_change("CREATE", OwnerId=PERSON, Status="Recycled"), PERSON),
+        (_change("CREATE", OwnerId=PERSON), None),
+        (_change("UPDATE", OwnerId=PERSON), None),
+        (_change("UPDATE", Status="Recycled"), None),
+        (_change("GAP_CREATE"), None),
+        (_change("REQUESTED"), None),
+    ],
+)
+def test_the_job_remembers_from_whom_a_lead_may_be_taken(change, owner):
+    """Where the event shows the lead unassigned, and whose it was; a rep's own lead is never seen to be taken."""
+    assert unassigned_under(change, CONFIGURATION) == owner
+    assert job_of(change, Cause.WAITING, CONFIGURATION, ORG).payload.get("unassigned_under") == owner

@@ -107,6 +107,8 @@ class Ask:
     """One job's question: who gets this lead? `waited_s` is how long the job has existed, in seconds.
 
     `cause` is why it asks; only with a cause other than WAITING can a lead that has an owner be routed anew.
+    `owner_before` is whose the lead was when it was seen to be unassigned, None where that was not seen; `held` says
+    that it was unassigned when this job last asked.
     """
 
     job_id: int
@@ -115,3 +117,5 @@ class Ask:
     event_at: datetime
     waited_s: float = 0.0
     cause: Cause = Cause.WAITING
+    owner_before: str | None = None
+    held: bool = False

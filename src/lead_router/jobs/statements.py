@@ -83,7 +83,7 @@ CLAIM: Final = """
         {skip_locked}
     )
     RETURNING id, idempotency_key, lead_id, ordering_key, payload, submission_key, attempts, max_attempts, claim_token,
-              created_at, next_run_at, {now} - created_at AS age_ms
+              created_at, next_run_at, {now} - created_at AS age_ms, held_group
 """
 
 # No two claims share a token, in whatever org: the org as a condition would lead SQLite to scan by it.

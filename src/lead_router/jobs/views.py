@@ -26,6 +26,7 @@ def job(row: Row) -> Job:
         claim_token=row["claim_token"],
         created_at=instant(row["created_at"]),
         age_s=row["age_ms"] / 1000,
+        held=row["held_group"] is not None,
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from lead_router.core.ids import is_id, to18
 from lead_router.core.model import Ask, Cause, Hold
 from lead_router.ports import Job, Release, Waiting
 
 REST_MIN_S = 1.0
 REST_MAX_S = 900.0
+UNASSIGNED_UNDER = "unassigned_under"  # the payload's word for the owner of a lead that was seen to be unassigned
 
 
 def ask_of(job: Job | Waiting) -> Ask:
@@ -16,7 +18,10 @@ def ask_of(job: Job | Waiting) -> Ask:
     told, cause = job.payload.get("event_at"), job.payload.get("cause")
     event_at = datetime.fromisoformat(told) if isinstance(told, str) else job.created_at
     known = Cause(cause) if cause in set(Cause) else Cause.WAITING
-    return Ask(job.id, job.idempotency_key, job.lead_id, event_at, job.age_s, known)
+    owner = job.payload.get(UNASSIGNED_UNDER)
+    before = to18(owner) if isinstance(owner, str) and is_id(owner) else None
+    held = isinstance(job, Waiting) or job.held
+    return Ask(job.id, job.idempotency_key, job.lead_id, event_at, job.age_s, known, before, held)
 
 
 def held(hold: Hold, now: datetime) -> Release:

@@ -24,9 +24,9 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
     """
     if change.change_type in UNSURE:
         return Cause.CHANGED if change.change_type == "GAP_UPDATE" and _reroutes(configuration) else Cause.WAITING
-    owner, status = change.fields.get("OwnerId"), change.fields.get("Status")
+    owner = change.fields.get("OwnerId")
     to_intake = owner in configuration.intake_owners
-    status_asks = isinstance(status, str) and fold(status) in {fold(one) for one in configuration.intake_statuses}
+    status_asks = _status_asks(change, configuration)
     if change.change_type in CREATED:
         return Cause.WAITING if owner is None or to_intake or status_asks else None
     if change.change_type != "UPDATE":
@@ -36,6 +36,18 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
     if to_intake or status_asks:
         return Cause.WAITING if to_intake else Cause.STATUS
     return Cause.CHANGED if _reroutes(configuration) and _rules_read(change.changed_fields, configuration) else None
+
+
+def unassigned_under(change: Change, configuration: Configuration) -> str | None:
+    """The owner that the lead had when it was unassigned, where the event tells both."""
+    owner = change.fields.get("OwnerId")
+    asks = owner in configuration.intake_owners or _status_asks(change, configuration)
+    return owner if isinstance(owner, str) and asks else None
+
+
+def _status_asks(change: Change, configuration: Configuration) -> bool:
+    status = change.fields.get("Status")
+    return isinstance(status, str) and fold(status) in {fold(one) for one in configuration.intake_statuses}
 
 
 def _reroutes(configuration: Configuration) -> bool:

@@ -9,7 +9,8 @@ import structlog
 
 from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Cause, Configuration
-from lead_router.loops.causes import CREATED, cause_of
+from lead_router.loops.asks import UNASSIGNED_UNDER
+from lead_router.loops.causes import CREATED, cause_of, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob, Unreadable
@@ -34,6 +35,9 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
     giver = given_by(change, configuration)
     if giver is not None:
         payload[GIVEN_BY] = giver
+    owner = unassigned_under(change, configuration)
+    if owner is not None:
+        payload[UNASSIGNED_UNDER] = owner
     submission = submission_of(change.fields, configuration)
     if submission is not None:
         payload["submission"] = [submission.even, submission.odd]
@@ -79,6 +83,7 @@ class Intake:
         sweep = delivery.gap or ("unreadable event" if unreadable else None)
         recorded = self._store.record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep)
         self._source.stored(delivery)
+        self._ask_taken(delivery)
         if delivery.reload:
             self._current.outdate(delivery.reload)
         if recorded.created or sweep or delivery.reload:
@@ -114,6 +119,14 @@ class Intake:
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
                 unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
         return jobs, unreadable
+
+    def _ask_taken(self, delivery: Delivery) -> None:
+        """Held leads that someone took are asked at once: the rotation should know before it gives the next turn."""
+        configuration = self._current.get()
+        if any(group.counts_manual for group in configuration.roster):
+            taken = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
+            if self._store.ask_leads(sorted(taken)):
+                self._wake()
 
     def _given_elsewhere(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
         """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""

@@ -10,6 +10,7 @@ from lead_router.core.keys import submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.touch import touched_since
 from lead_router.errors import LeadRouterError, Permanent, Transient
+from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
 
@@ -121,6 +122,7 @@ class Upkeep:
                 continue
             submission = submission_of(lead.fields, configuration)
             payload: dict[str, object] = {"change_type": "SWEEP", "event_at": lead.created_at.isoformat()}
+            payload[UNASSIGNED_UNDER] = lead.owner_id
             if submission is not None:
                 payload["submission"] = [submission.even, submission.odd]
             key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)

@@ -24,7 +24,10 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A claimed job. `claim_token` fences: only the attempt that holds it may end the job. Times are aware UTC."""
+    """A claimed job. `claim_token` fences: only the attempt that holds it may end the job. Times are aware UTC.
+
+    `held` says that it was last put back because its lead waited for members of a group.
+    """
 
     id: int
     idempotency_key: str
@@ -37,6 +40,7 @@ class Job:
     claim_token: str
     created_at: datetime
     age_s: float
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
