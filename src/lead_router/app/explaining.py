@@ -59,7 +59,7 @@ def explained_in(wired: Wired, lead_id: str, *, at: datetime | None) -> Explaine
     if found is None:
         raise Misconfigured(f"there is no lead {to18(lead_id)}, or this user cannot see it")
     snapshot = snapshot_of(wired.org, configuration, [found], at=at)
-    account = explain(configuration, snapshot, Ask(0, "", found.id, found.created_at))
+    account = explain(configuration, snapshot, Ask(0, "", found.id, found.created_at, held=found.held))
     if account is None:
         raise Misconfigured(f"there is no lead {found.id}")
     return Explained(

@@ -16,6 +16,7 @@ from lead_router.core.model import (
     Ask,
     Assign,
     Configuration,
+    Count,
     Decision,
     Follow,
     Group,
@@ -36,7 +37,7 @@ _LEAD_ID = re.compile(r"\b00Q\w{15}\b")
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One lead's decision; `decision` is a word of the glossary: assign, follow, hold, skip, observe.
+    """One lead's decision; `decision` is a word of the glossary: assign, follow, count, hold, skip, observe.
 
     `line` is the file's, None for a lead of the org; `owner` is a name where one is known. Whom an observing group
     would choose stands in `owner`, though the lead would stay where it is.
@@ -114,7 +115,7 @@ def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str
 
 
 def _ask(number: int, lead: Lead) -> Ask:
-    return Ask(number, f"plan.{number}", lead.id, lead.created_at)
+    return Ask(number, f"plan.{number}", lead.id, lead.created_at, held=lead.held)
 
 
 def _planned(decision: Decision, line: int | None, configuration: Configuration, names: Mapping[str, str]) -> Planned:
@@ -125,6 +126,9 @@ def _planned(decision: Decision, line: int | None, configuration: Configuration,
             key = configuration.group_keys.get(group or "")
             named = _lined(said, names)
             return Planned(lead, line, "assign", owner, names.get(owner), key, number, _name(rule), named)
+        case Count(owner_id=owner, rule=rule, turn=turn, explanation=said):
+            named = _lined(said, names)
+            return Planned(lead, line, "count", owner, names.get(owner), turn.group.key, turn.number, rule.name, named)
         case Follow(owner_id=owner, explanation=said):
             return Planned(lead, line, "follow", owner, names.get(owner), None, None, None, _lined(said, names))
         case Hold(reason=reason, group_id=group, rule=rule):

@@ -14,7 +14,7 @@ from lead_router.app.planning import Plan, Planned
 from lead_router.cli.commands import settings_of
 from lead_router.cli.show import age, as_json, table
 from lead_router.core.explain import GroupAccount, MemberAccount, RuleAccount
-from lead_router.core.model import Assign, Decision, Follow, Hold, Observed, Skip, ToGroup, ToMatched, ToOwner
+from lead_router.core.model import Assign, Count, Decision, Follow, Hold, Observed, Skip, ToGroup, ToMatched, ToOwner
 
 UNMET_SHOWN = 20
 """Rules that the lead does not meet are told one by one up to so many; then only counted."""
@@ -177,6 +177,8 @@ def _decision(decision: Decision) -> str:
     match decision:
         case Assign(owner_id=owner, explanation=said):
             return f"assign to {owner}. {said}"
+        case Count(owner_id=owner, explanation=said):
+            return f"count for {owner}. {said}"
         case Follow(owner_id=owner, explanation=said):
             return f"follow to {owner}. {said}"
         case Hold(reason=reason, until=until):

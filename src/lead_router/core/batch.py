@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lead_router.core.model import Assign, Batch, Decision, Follow, Turn, Write
+from lead_router.core.model import Assign, Batch, Count, Decision, Follow, Turn, Write
 
 BATCH_MAX = 200  # records in one subrequest of a commit
 
@@ -19,9 +19,9 @@ def batches(decisions: Iterable[Decision]) -> list[Batch]:
     made = list(decisions)
     units: dict[str | None, list[list[Write]]] = {}
     unit_of: dict[str, list[Write]] = {}
-    for assign in (one for one in made if isinstance(one, Assign)):
-        unit_of[assign.lead.id] = [assign]
-        units.setdefault(None if assign.turn is None else assign.group_id, []).append(unit_of[assign.lead.id])
+    for first in (one for one in made if isinstance(one, Assign | Count)):
+        unit_of[first.lead.id] = [first]
+        units.setdefault(None if first.turn is None else first.turn.group.id, []).append(unit_of[first.lead.id])
     for follow in (one for one in made if isinstance(one, Follow)):
         if follow.first_lead_id in unit_of:
             unit_of[follow.first_lead_id].append(follow)
@@ -36,7 +36,7 @@ def batches(decisions: Iterable[Decision]) -> list[Batch]:
 def _number(unit: Sequence[Write]) -> int:
     """The turn of a unit's first write, which is what the others follow."""
     first = unit[0]
-    return first.turn.number if isinstance(first, Assign) and first.turn is not None else 0
+    return first.turn.number if isinstance(first, Assign | Count) and first.turn is not None else 0
 
 
 def _packed(units: Sequence[Sequence[Write]]) -> list[list[Write]]:
@@ -49,7 +49,7 @@ def _packed(units: Sequence[Sequence[Write]]) -> list[list[Write]]:
 
 
 def _batch(writes: Sequence[Write]) -> Batch:
-    turns: list[Turn] = [write.turn for write in writes if isinstance(write, Assign) and write.turn is not None]
+    turns: list[Turn] = [write.turn for write in writes if isinstance(write, Assign | Count) and write.turn is not None]
     if not turns:
         return Batch(tuple(writes), None, None)
     return Batch(tuple(writes), turns[0].before, turns[-1].group)

@@ -14,9 +14,11 @@ from lead_router.core.model import (
     Ask,
     Assign,
     Configuration,
+    Count,
     Decision,
     Follow,
     Hold,
+    Lead,
     Observed,
     Skip,
     Snapshot,
@@ -27,6 +29,7 @@ from lead_router.core.overtaking import joins
 from lead_router.core.reopening import Left, Settled, want_of
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
+from lead_router.core.taken import taken
 
 __all__ = ["BATCH_MAX", "HOLD_RETRY_MAX_S", "HOLD_RETRY_S", "UNSEEN_S", "WAIT_RETRY_S", "batches", "decide"]
 
@@ -55,7 +58,7 @@ def _decision(table: Table, ask: Ask) -> Decision:
         return _unread(table, ask)
     want = want_of(table, ask, lead)
     if isinstance(want, Settled):
-        return Skip(ask, want.reason)
+        return _count(table, ask, lead) or Skip(ask, want.reason)
     if isinstance(want, Left):
         return left(table, ask, lead, want)
     if lead.id in table.seen:
@@ -69,6 +72,16 @@ def _decision(table: Table, ask: Ask) -> Decision:
     return decision
 
 
+def _count(table: Table, ask: Ask, lead: Lead) -> Count | None:
+    submission = submission_of(lead.fields, table.configuration)
+    case = Case(ask, lead, 1, submission, former_of(table, lead))
+    found = taken(table, case, _course(table, case))
+    if found is not None:
+        table.seen.add(lead.id)
+        _note_for_siblings(table, submission, found)
+    return found
+
+
 def _unread(table: Table, ask: Ask) -> Hold | Skip:
     """A read may come a moment before the lead can be seen; without word of its end, only after a while is it gone."""
     if ask.lead_id in table.snapshot.gone:
@@ -79,10 +92,13 @@ def _unread(table: Table, ask: Ask) -> Hold | Skip:
     return Skip(ask, "gone")
 
 
+def _course(table: Table, case: Case) -> Course:
+    found = course(case.ask, case.submission, table.siblings)
+    return observed(found) if table.configuration.rollout.duplicates is Switch.OBSERVE else found
+
+
 def _by_course(table: Table, case: Case) -> Decision:
-    found: Course = course(case.ask, case.submission, table.siblings)
-    if table.configuration.rollout.duplicates is Switch.OBSERVE:
-        found = observed(found)
+    found = _course(table, case)
     match found:
         case Trail(first_lead_id=first, owner_id=owner):
             return Follow(case.ask, case.lead, owner, case.round, first, wording.by_trail(first))
@@ -101,7 +117,7 @@ def _note_for_siblings(table: Table, submission: Submission | None, decision: De
         return
     for key in (submission.even, submission.odd):
         match decision:
-            case Assign(submission=stored) if stored is not None:
+            case Assign(submission=stored) | Count(submission=stored) if stored is not None:
                 table.decided[key] = decision
             case Hold() | Observed():
                 table.decided.setdefault(key, decision)

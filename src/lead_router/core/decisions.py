@@ -40,6 +40,20 @@ class Follow:
 
 
 @dataclass(frozen=True, slots=True)
+class Count:
+    """A lead that its owner, a member, took by hand before it was routed uses up that member's turn; the lead stays."""
+
+    ask: Ask
+    lead: Lead
+    owner_id: str
+    round: int
+    rule: Rule
+    turn: Turn
+    submission: Submission | None
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
     """Nobody may have the lead now: the job waits `retry_s` seconds and is asked again, without using an attempt.
 
@@ -80,8 +94,8 @@ class Observed:
     retry_s: float
 
 
-Decision: TypeAlias = Assign | Follow | Hold | Skip | Observed
-Write: TypeAlias = Assign | Follow
+Decision: TypeAlias = Assign | Follow | Count | Hold | Skip | Observed
+Write: TypeAlias = Assign | Follow | Count
 
 
 @dataclass(frozen=True, slots=True)

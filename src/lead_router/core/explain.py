@@ -14,6 +14,7 @@ from lead_router.core.model import (
     Ask,
     Assign,
     Configuration,
+    Count,
     Decision,
     Follow,
     Group,
@@ -92,7 +93,8 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
     want = want_of(laid(configuration, snapshot, [ask]), ask, lead)
     (decision,) = decide(configuration, snapshot, [ask])
     seen, asked, told = snapshot, ask, decision
-    if not isinstance(want, Wanted):
+    settled = None if isinstance(want, Wanted) or isinstance(decision, Count) else want.reason
+    if settled is not None:
         seen, asked = _as_new(configuration, snapshot, lead), replace(ask, idempotency_key="")
         (told,) = decide(configuration, seen, [asked])
     table = laid(configuration, seen, [asked])
@@ -100,7 +102,7 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
     return Account(
         at=snapshot.taken_at,
         lead_id=lead.id,
-        settled=None if isinstance(want, Wanted) else want.reason,
+        settled=settled,
         former=former_of(table, lead).owners,
         rules=_rules(table, lead, rule),
         matches=snapshot.matches.get(lead.id, ()),
@@ -120,7 +122,7 @@ def _as_new(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> Sna
 
 def _rule_and_owner(decision: Decision) -> tuple[Rule | None, str | None]:
     match decision:
-        case Assign(rule=rule, owner_id=owner):
+        case Assign(rule=rule, owner_id=owner) | Count(rule=rule, owner_id=owner):
             return rule, owner
         case Hold(rule=rule):
             return rule, None

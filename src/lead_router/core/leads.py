@@ -18,6 +18,7 @@ class Outcome(StrEnum):
     DUPLICATE = "Duplicate"
     FALLBACK = "Fallback"
     MATCHED = "Matched"
+    MANUAL = "Manual"
 
 
 class Status(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lead_router.core.decisions import Assign, Batch, Decision, Follow, Hold, Observed, Skip, Write
+from lead_router.core.decisions import Assign, Batch, Count, Decision, Follow, Hold, Observed, Skip, Write
 from lead_router.core.leads import Ask, Cause, Lead, LedgerRow, Match, Outcome, Status, Submission
 from lead_router.core.rollout import ALL_LIVE, Rollout, Switch
 from lead_router.core.roster import Absence, Group, Holiday, Hours, Member, Mode, Recurrence, Reroute, Turn, Window
@@ -20,6 +20,7 @@ __all__ = [
     "Batch",
     "Cause",
     "Configuration",
+    "Count",
     "Decision",
     "Follow",
     "Group",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lead_router.core.fallback import chain
-from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Reroute, Switch, ToGroup, ToMatched
+from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Outcome, Reroute, Switch, ToGroup, ToMatched
 from lead_router.core.rules import is_unassigned, matching, status_is_intake
 from lead_router.core.table import Table, routed_before
 
@@ -78,9 +78,14 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
 
 
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
-    """The group that the lead is with decides; what a person gave to someone else by hand stays there."""
+    """The group that the lead is with decides; what a person took, or gave to someone else, by hand stays there."""
     group = table.groups.get(last.group_id or "")
-    if group is None or group.reroute is not Reroute.REROUTE or last.assigned_to != lead.owner_id:
+    if (
+        last.outcome == Outcome.MANUAL
+        or group is None
+        or group.reroute is not Reroute.REROUTE
+        or last.assigned_to != lead.owner_id
+    ):
         return None
     met = matching(table.book, lead, table.snapshot.taken_at)
     live = table.configuration.rollout.matched_owner is Switch.LIVE

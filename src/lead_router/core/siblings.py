@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lead_router.core.ids import is_user
-from lead_router.core.model import Ask, Assign, Decision, Hold, LedgerRow, Observed, Submission
+from lead_router.core.model import Ask, Assign, Count, Decision, Hold, LedgerRow, Observed, Submission
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _after_rows(ask: Ask, rows: list[LedgerRow], siblings: Siblings) -> Course:
 
 def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
     match first:
-        case Assign(lead=lead, owner_id=owner_id):
+        case Assign(lead=lead, owner_id=owner_id) | Count(lead=lead, owner_id=owner_id):
             if _is_person(owner_id, siblings):
                 return Trail(lead.id, owner_id)
             return _wait_or_go(ask, lead.id, siblings, keys_free=False)

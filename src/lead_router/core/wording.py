@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lead_router.core.eligible import Standing
-from lead_router.core.model import Assign, Decision, Follow, Group, Hold, Match, Observed, Rule, Skip, Turn
+from lead_router.core.model import Assign, Count, Decision, Follow, Group, Hold, Match, Observed, Rule, Skip, Turn
 
 PASSED_OVER_MAX = 20
 
@@ -45,6 +45,12 @@ def owner_of(match: Match) -> str:
     return f"{match.name}, the owner of {match.on} {match.record_id} of the same {what}"
 
 
+def by_hand(rule: Rule, turn: Turn) -> str:
+    """A member took it by hand, which used up a turn."""
+    counted = f"counted as turn {turn.number} of group '{turn.group.key}'"
+    return f"Taken by hand by {turn.member.name}; {counted}, which rule '{rule.name}' would have chosen."
+
+
 def by_trail(first_lead_id: str) -> str:
     """A second lead of a submission went where the first went."""
     return f"A second lead of one submission: it follows lead {first_lead_id} to its owner."
@@ -55,6 +61,8 @@ def would(decision: Decision) -> str:
     match decision:
         case Assign(explanation=said) | Follow(explanation=said):
             return f"Live, it is given out: {said}"
+        case Count(explanation=said):
+            return f"Live, it counts: {said}"
         case Hold(reason=reason) | Skip(reason=reason):
             return f"Live, nobody gets it yet: {reason}"
         case Observed(would=one):

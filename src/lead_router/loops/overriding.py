@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from lead_router.core.ids import to18
-from lead_router.core.model import Configuration, Lead, Snapshot
+from lead_router.core.model import Configuration, Lead, Outcome, Snapshot
 from lead_router.errors import LeadRouterError, Transient
 from lead_router.loops.asks import ask_of
 from lead_router.ports import Change, Job, Org, Overridden
@@ -31,7 +31,8 @@ def given_by(change: Change, configuration: Configuration) -> str | None:
 def overridden(snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:
     """Leads whose owner someone changed within ten minutes of our own commit, as the ledger has it.
 
-    A rep who gives on the lead just got, or gives it back, overrides nobody.
+    A rep who gives on the lead just got, or gives it back, overrides nobody; nor does who changes what another person
+    took by hand.
     """
     found: list[Overridden] = []
     for job in jobs:
@@ -41,7 +42,7 @@ def overridden(snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:
             continue
         last, at = max(rows, key=lambda row: row.round), ask_of(job).event_at
         soon = last.created_at is not None and last.created_at <= at <= last.created_at + SOON
-        if soon and last.assigned_to not in {lead.owner_id, to18(str(user))}:
+        if soon and last.outcome != Outcome.MANUAL and last.assigned_to not in {lead.owner_id, to18(str(user))}:
             found.append(Overridden(lead.id, str(user), at, shown=_shows(lead, at)))
     return found
 

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from lead_router.core.decide import batches
-from lead_router.core.model import Assign, Batch, Configuration, Follow, Hold, Observed, Skip, Status
+from lead_router.core.model import Assign, Batch, Configuration, Count, Follow, Hold, Observed, Skip, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.observing import decided, observed
@@ -233,6 +233,10 @@ class Routing:
                         round=number,
                         latency_ms=round(late / timedelta(milliseconds=1)),
                     )
+                case Count(turn=turn, owner_id=owner):
+                    endings.append((job, Done("counted: taken by hand")))
+                    told = {"group": turn.group.key, "turn": turn.number, "member": turn.member.id, "owner": owner}
+                    _log.info("lead_counted", lead=job.lead_id, **told)
                 case Follow(owner_id=owner, first_lead_id=first):
                     endings.append((job, Done("duplicate")))
                     _log.info("lead_followed", lead=job.lead_id, first=first, owner=owner)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from lead_router.core.keys import expected_turn, lead_key, turn_key
-from lead_router.core.model import Assign, Batch, Follow, Group, Member, Outcome, Status, Write
+from lead_router.core.model import Assign, Batch, Count, Follow, Group, Member, Outcome, Status, Write
 from lead_router.salesforce.names import (
     CLIENT,
     GroupFields,
@@ -55,8 +55,12 @@ class Composed:
 
 
 def compose(batch: Batch, at: datetime, *, lock_touch: bool) -> Composed:
-    """The parts of a batch's commit; `at` is the time of commit that the ledger shows. The batch is in turn order."""
-    by_lead = tuple(sorted(batch.writes, key=lambda write: write.lead.id))
+    """The parts of a batch's commit; `at` is the time of commit that the ledger shows. The batch is in turn order.
+
+    A lead that a person took by hand is that person's: its turn is written, and nothing on the lead.
+    """
+    given = (write for write in batch.writes if not isinstance(write, Count))
+    by_lead = tuple(sorted(given, key=lambda write: write.lead.id))
     moved = moved_members(batch)
     parts: list[Subrequest] = []
     subjects: dict[Step, tuple[Write | Member, ...]] = {}
@@ -67,11 +71,12 @@ def compose(batch: Batch, at: datetime, *, lock_touch: bool) -> Composed:
     if moved:
         parts.append(_collection(Step.MEMBERS, "PATCH", map(_member, moved)))
         subjects[Step.MEMBERS] = moved
-    if lock_touch:
+    if lock_touch and by_lead:
         parts.append(_collection(Step.LOCK, "PATCH", map(_touch, by_lead), LEAD_HEADERS))
         subjects[Step.LOCK] = by_lead
-    parts.append(_collection(Step.LEADS, "PATCH", (_lead(write, at) for write in by_lead), LEAD_HEADERS))
-    subjects[Step.LEADS] = by_lead
+    if by_lead:
+        parts.append(_collection(Step.LEADS, "PATCH", (_lead(write, at) for write in by_lead), LEAD_HEADERS))
+        subjects[Step.LEADS] = by_lead
     return Composed(tuple(parts), subjects)
 
 
@@ -148,17 +153,21 @@ def _ledger(write: Write, at: datetime) -> dict[str, Any]:
     }
     match write:
         case Assign():
-            return _present(row | _assigned(write))
+            outcome = {LedgerFields.OUTCOME: write.outcome.value, LedgerFields.GROUP: write.group_id}
+            return _present(row | outcome | _ruled(write))
+        case Count(turn=turn):
+            # Whom it was taken from may not be known, and how long that took says nothing of routing.
+            manual: dict[str, Any] = {LedgerFields.OUTCOME: Outcome.MANUAL.value, LedgerFields.GROUP: turn.group.id}
+            manual |= {LedgerFields.ASSIGNED_FROM: write.ask.owner_before, LedgerFields.LATENCY_MS: None}
+            return _present(row | manual | _ruled(write))
         case Follow():
             return _present(row | {LedgerFields.OUTCOME: Outcome.DUPLICATE.value})
 
 
-def _assigned(write: Assign) -> dict[str, Any]:
+def _ruled(write: Assign | Count) -> dict[str, Any]:
     turn = write.turn
     return {
-        LedgerFields.OUTCOME: write.outcome.value,
         LedgerFields.RULE: cut(write.rule.name, Lengths.RULE) if write.rule else None,
-        LedgerFields.GROUP: write.group_id,
         LedgerFields.MEMBER: turn.member.id if turn else None,
         LedgerFields.EPOCH: turn.group.epoch if turn else None,
         LedgerFields.TURN: turn.number if turn else None,
@@ -172,7 +181,7 @@ def _touch(write: Write) -> dict[str, Any]:
     return {"id": write.lead.id, LeadFields.EXPECTED_OWNER: write.lead.owner_id}
 
 
-def _lead(write: Write, at: datetime) -> dict[str, Any]:
+def _lead(write: Assign | Follow, at: datetime) -> dict[str, Any]:
     record = {
         "id": write.lead.id,
         Standard.OWNER: write.owner_id,
