@@ -57,7 +57,7 @@ def test_a_rule_for_an_absent_group_is_refused_by_name():
 
 
 def test_a_bad_clause_is_refused_with_the_rule_and_the_place():
-    """E14, F13: a clause that cannot be read names its rule and character; a misspelt field its neighbour."""
+    """F13: a clause that cannot be read names its rule and character; a misspelt field its neighbour."""
     with pytest.raises(BadCriteria, match=r"criteria of rule 'odd', character 11: .*value"):
         rulebook(configuration(rule("odd", 1, "Country = = 'FR'")))
     with pytest.raises(BadCriteria, match="did you mean Country"):
@@ -91,3 +91,35 @@ def test_unassigned_is_an_intake_owner_or_status_within_the_clause(changes, rout
     book = rulebook(settings)
     assert book.intake_owners == {INTAKE}
     assert is_unassigned(book, lead(1, **changes), NOW, routed_before=routed_before) is unassigned
+
+
+AMOUNTS = {"AnnualRevenue": "currency", "Fee__c": "currency", "Country": "string"}
+RICH = rule("rich", 5, "annualrevenue > 1000000 AND Fee__c > 1")
+DOLLARS = rule("dollars", 6, "CurrencyIsoCode = 'USD' AND AnnualRevenue > 1000000")
+
+
+def test_amounts_of_several_currencies_are_not_compared_unseen():
+    """E14: told by name where leads bear a currency, and only where the rule names none; one currency needs nothing."""
+    several = AMOUNTS | {"CurrencyIsoCode": "picklist"}
+    (told,) = rulebook(configuration(RICH, DOLLARS, FRENCH, ALL, field_types=several)).warnings
+    assert told == (
+        "rule 'rich' compares AnnualRevenue, Fee__c as it stands, whatever the lead's currency: "
+        "name one, such as CurrencyIsoCode = 'USD' AND AnnualRevenue > 1000000"
+    )
+    assert rulebook(configuration(RICH, FRENCH, ALL, field_types=AMOUNTS)).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("amount", "winner"),
+    [
+        ({"AnnualRevenue": 5e6, "CurrencyIsoCode": "JPY"}, ALL),
+        ({"AnnualRevenue": 5e6, "CurrencyIsoCode": None}, ALL),
+        ({"AnnualRevenue": 5e6}, ALL),
+        ({"AnnualRevenue": 5e6, "CurrencyIsoCode": "USD"}, DOLLARS),
+        ({"AnnualRevenue": 5e5, "CurrencyIsoCode": "USD"}, ALL),
+    ],
+)
+def test_a_rule_that_names_a_currency_takes_no_other(amount, winner):
+    """E14: five million yen, or of no known currency, are not more than a million dollars."""
+    book = rulebook(configuration(DOLLARS, ALL, field_types=AMOUNTS | {"CurrencyIsoCode": "picklist"}))
+    assert first_match(book, lead(1, **amount), NOW) == winner

@@ -17,6 +17,7 @@ from lead_router.core.soql.values import fold
 from lead_router.errors import BadCriteria, Misconfigured
 
 FieldTypes: TypeAlias = frozenset[tuple[str, str]]
+CURRENCY = "CurrencyIsoCode"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,8 @@ def _compiled(parts: _Parts) -> tuple[tuple[CompiledRule, ...], Criteria, tuple[
     _refuse_equal_precedence(ordered)
     _refuse_absent_groups(ordered, groups)
     compiled = tuple(CompiledRule(rule, _criteria(f"rule '{rule.name}'", rule.criteria, types)) for rule in ordered)
-    return compiled, _criteria("the definition of unassigned", unassigned, types), _warnings(compiled), pairs
+    warnings = (*_warnings(compiled), *_bare_amounts(compiled, types or {}))
+    return compiled, _criteria("the definition of unassigned", unassigned, types), warnings, pairs
 
 
 def _criteria(name: str, clause: str, types: Mapping[str, str] | None) -> Criteria:
@@ -164,6 +166,21 @@ def _warnings(compiled: Sequence[CompiledRule]) -> tuple[str, ...]:
     if catch_all is None:
         found.append("no rule takes every lead: leads that match none are held; add one with empty criteria, last")
     return tuple(found)
+
+
+def _bare_amounts(compiled: Sequence[CompiledRule], types: Mapping[str, str]) -> Iterator[str]:
+    """Rules that would take 5,000,000 yen for 5,000,000 dollars, in orgs of several currencies alone.
+
+    A number without a currency is compared with the amount as it stands (SOQL guide, "Querying Currency Fields in
+    Multi-Currency Orgs"); only in such orgs has a lead the field CurrencyIsoCode.
+    """
+    if CURRENCY not in types:
+        return
+    for one in compiled:
+        amounts = sorted(path for path in one.criteria.fields if types.get(path) == "currency")
+        if amounts and CURRENCY not in one.criteria.fields:
+            told = f"rule '{one.rule.name}' compares {', '.join(amounts)} as it stands, whatever the lead's currency"
+            yield f"{told}: name one, such as {CURRENCY} = 'USD' AND {amounts[0]} > 1000000"
 
 
 def _shape(clause: str) -> object:
