@@ -166,9 +166,9 @@ class Rig:
         rule = Rule("Local", formula, message, None, active=True, condition=condition)
         self._replace(replace(known, validation_rules=(*known.validation_rules, rule)))
 
-    def allow(self) -> None:
+    def allow(self, sobject: str = "Lead") -> None:
         """The administrator takes that rule away."""
-        known = self.org.schema.objects["lead"]
+        known = self.org.schema.objects[sobject.lower()]
         rules = tuple(rule for rule in known.validation_rules if rule.name != "Local")
         self._replace(replace(known, validation_rules=rules))
 
