@@ -67,7 +67,7 @@ def test_every_wording_of_a_lost_session_leads_to_a_handshake(error, rig):
 
 
 def test_an_expired_replay_id_is_never_tried_again(rig):
-    """A2, A4: a dead id leads to everything retained, one gap and one alarm; the store forgets it with the gap."""
+    """A2, A4, P38: a dead id leads to everything retained, one gap and one alarm; the store forgets it with the gap."""
     rig.server.publish(created(1), replay_id=50)
     rig.server.first = 50
     rig.shelf.position = at(7)

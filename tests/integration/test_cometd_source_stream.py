@@ -143,7 +143,7 @@ def test_unreadable_events_are_kept_and_cost_no_other(rig):
 
 
 def test_an_overflow_is_a_gap_and_no_lead(rig):
-    """A25: GAP_OVERFLOW asks for a sweep once, and names no lead."""
+    """A25, P43: GAP_OVERFLOW asks for a sweep once, and names no lead."""
     rig.settle()
     rig.server.publish(created(2, changeType="GAP_OVERFLOW", recordIds=["000000000000000AAA"]))
     rig.fill(lambda: rig.shelf.position == at(2))

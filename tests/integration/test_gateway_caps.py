@@ -49,7 +49,7 @@ def race(org: RestOrg, leads: Sequence[str], size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, LEADS], ids=["one by one", "all at once"])
 def test_a_cap_of_five_gives_five_of_twenty_leads(org, size) -> None:
-    """P22, D25: three routers at once; the others wait, and the next day gives five more."""
+    """P31: three routers at once; the others wait, and the next day gives five more."""
     org.update(org.refs["ann_emea"], Daily_Cap__c=5)
     org.update(org.refs["bob_emea"], Active__c=False)
     leads = [org.lead(f"p{number}@example.org") for number in range(LEADS)]
@@ -64,7 +64,7 @@ def test_a_cap_of_five_gives_five_of_twenty_leads(org, size) -> None:
 
 
 def test_a_cap_on_open_leads_is_exact_in_a_race(org) -> None:
-    """The count is read behind the group's turn: a commit that rests on an old count rests on an old turn."""
+    """P31: the count is read behind the group's turn: a commit that rests on an old count rests on an old turn."""
     org.update(org.refs["ann_emea"], Open_Lead_Cap__c=5)
     org.update(org.refs["bob_emea"], Active__c=False)
     org.lead(OwnerId=org.refs["ann"])
@@ -74,6 +74,7 @@ def test_a_cap_on_open_leads_is_exact_in_a_race(org) -> None:
 
 
 def test_a_refused_commit_counts_nothing(org) -> None:
+    """D25: a lead that someone took before the write costs no turn and no place under a cap."""
     org.update(org.refs["ann_emea"], Daily_Cap__c=5)
     org.update(org.refs["bob_emea"], Active__c=False)
     taken, other = org.lead("a@example.org"), org.lead("b@example.org")
@@ -81,4 +82,4 @@ def test_a_refused_commit_counts_nothing(org) -> None:
     org.update(taken, OwnerId=org.org.admin_user_id)
     assert org.client.commit(batch) != Committed()
     member = org.row(org.refs["ann_emea"])
-    assert (member["Cap_Day__c"], member["Cap_Count__c"]) == (None, None)
+    assert (member["Cap_Day__c"], member["Cap_Count__c"], member["Next_Turn__c"]) == (None, None, None)

@@ -80,6 +80,16 @@ def test_the_sweep_finds_every_unassigned_lead_once(org) -> None:
     assert sorted(found) == sorted([older, *ids])
 
 
+def test_a_long_queue_is_never_held_as_a_whole(org) -> None:
+    """P35: a page is read when the one before it has been dealt with: however long the queue, one page is in memory."""
+    for number in range(120):
+        org.lead(Company=f"{number}")
+    configuration = org.client.configuration()
+    before = org.calls()
+    seen = [(len(page), org.calls() - before) for page in org.client.unassigned(configuration, 50)]
+    assert seen == [(50, 1), (50, 2), (20, 3)]
+
+
 def test_a_status_asks_until_the_first_routing_only() -> None:
     org = RestOrg(best(), Intake(statuses=("Open - Not Contacted",), unassigned="Company = 'Acme'"))
     admin = org.org.admin_user_id
@@ -178,6 +188,14 @@ def test_a_bad_setting_is_refused_by_name(intake, told) -> None:
     org.insert("Group", Name="Inbound", DeveloperName="Inbound", Type="Regular")
     with pytest.raises(Misconfigured, match=told):
         org.client.configuration()
+
+
+def test_a_queue_and_a_public_group_of_one_name_are_told_apart() -> None:
+    """E4: both are called 'Inbound'; the setting is the developer name, which is one record's, and of queues alone."""
+    org = RestOrg(best(), Intake(queues=("Inbound",)))
+    org.insert("Group", Name="Inbound", DeveloperName="Inbound_Team", Type="Regular")
+    queue = org.insert("Group", Name="Inbound", DeveloperName="Inbound", Type="Queue")
+    assert org.client.configuration().intake_owners == {queue}
 
 
 def test_bad_narrowing_criteria_are_refused() -> None:

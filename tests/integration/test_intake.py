@@ -110,7 +110,7 @@ def test_a_database_that_refuses_loses_no_event(listening):
 
 
 def test_an_overflow_asks_for_a_sweep_and_makes_no_job(listening):
-    """A25: an event without ids is a gap; the sweep fills it."""
+    """A25, P43: an event without ids is a gap; the sweep fills it."""
     assert listening.store.take_sweep(every_s=3600) is not None
     listening.org.control("stream", {"do": "overflow", "sobject": "Lead"})
     listening.until(lambda: listening.store.queue().sweep_requested is not None)

@@ -30,7 +30,7 @@ def test_a_sweep_routes_what_no_event_brought(rig: Rig):
 
 
 def test_a_sweep_is_due_at_once_when_asked_for_and_then_by_the_clock(rig: Rig):
-    """A25: a gap asks for a sweep; otherwise it comes at its time."""
+    """A25, P38, P43: a gap asks for a sweep; otherwise it comes at its time."""
     upkeep = rig.upkeep()
     first = upkeep.step()
     too_soon = upkeep.step()

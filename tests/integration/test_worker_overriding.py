@@ -34,7 +34,7 @@ def given_away(rig: Rig, life: Life, *, after_s: float) -> tuple[str, list[str]]
 
 
 def test_an_owner_changed_by_others_is_shown_and_stays(rig: Rig):
-    """B23, P62: by which user and when, once; the router does not write the owner a second time."""
+    """B23, P61, P62: by which user and when, once; the router does not write the owner a second time."""
     life = Life(rig)
     lead, told = given_away(rig, life, after_s=300)
     seen = rig.lead(lead)
@@ -46,7 +46,7 @@ def test_an_owner_changed_by_others_is_shown_and_stays(rig: Rig):
 
 
 def test_a_lead_that_others_put_back_is_told_of_and_decided_anew(rig: Rig):
-    """B23: another user sets the owner back to the queue: a new round by the rules, and a line in the log."""
+    """B23, P61: another user sets the owner back to the queue: a new round by the rules, and a line in the log."""
     life = Life(rig)
     lead = rig.rest_org.lead()
     life.goes_on()

@@ -34,7 +34,7 @@ def rig(request, tmp_path):
 
 
 def test_our_own_writes_ask_nothing(rig: Rig):
-    """A routed lead makes one job in its life: the echo of the owner, the stamp and the mark makes none."""
+    """P46: a routed lead makes one job in its life: the echo of the owner, the stamp and the mark makes none."""
     rig.rest_org.update(rig.rest_org.refs["emea"], Reroute__c="Reroute")
     life = Life(rig)
     rig.rest_org.lead()
@@ -42,6 +42,24 @@ def test_our_own_writes_ask_nothing(rig: Rig):
     life.goes_on()
 
     assert (life.heard(), rig.outcomes()) == (1, ["assigned"])
+
+
+def test_a_mark_of_our_own_asks_nothing_though_rules_read_it(rig: Rig):
+    """P46: a lead that waits is marked as held; by anyone else that change of what a rule reads would ask again."""
+    org = rig.rest_org
+    (japan,) = (row["Id"] for row in org.rows("Routing_Rule__c") if row["Name"] == "Japan")
+    org.update(japan, Criteria__c="Country = 'Japan' AND Routing_Status__c != 'Failed'")
+    org.update(org.refs["emea"], Reroute__c="Reroute")
+    for name in ("ann", "bob"):
+        org.update(org.refs[f"{name}_emea"], Active__c=False)
+    life = Life(rig)
+    lead = org.lead()
+    life.goes_on()
+    ours = life.heard()
+    org.update(lead, Routing_Status__c=None)
+    life.goes_on()
+
+    assert (rig.lead(lead)["Routing_Status__c"], ours, life.heard()) == ("Held", 1, 2)
 
 
 def test_a_lead_given_back_to_intake_goes_to_the_next_rep(rig: Rig):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lead_router.core.rotation import take_turn
-from support.rotation_play import LETTERS, Play, differing, of_weights
+from support.rotation_play import LETTERS, Play, differing, member, of_weights
 
 SEEDS = st.integers(0, 2**32)
 WEIGHTS = st.lists(st.integers(1, 100), min_size=2, max_size=12)
@@ -80,3 +81,19 @@ def test_every_turn_is_numbered_once_and_places_only_grow(weights, leads):
         places = {one.id: one.next_turn for one in play.group.members}
         assert (places[picked] or 0) > (next(one.next_turn for one in before.members if one.id == picked) or 0)
         assert max(place or 0 for place in places.values()) < 2**53
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.integers(2, 7), st.integers(0, 20))
+def test_whoever_leaves_or_comes_the_others_keep_their_order(seed, size, more):
+    """D8, P7, P8: some are removed, some come, all are sorted anew: those who stay go on behind the last one picked."""
+    dice, names = Random(seed), LETTERS[:size]
+    play = Play(take_turn, of_weights(*(1,) * size))
+    last = play.leads(size + more)[-1]
+    stay = set(dice.sample(names, dice.randint(1, size)))
+    kept = [replace(one, sort_order=dice.randint(0, 9)) for one in play.group.members if one.id in stay]
+    come = [member(name, sort_order=dice.randint(-9, 9)) for name in "XYZ"[: dice.randint(0, 3)]]
+    play.group = replace(play.group, members=tuple(dice.sample([*kept, *come], len(kept) + len(come))))
+    behind = names[names.index(last) + 1 :] + names[: names.index(last) + 1]
+    given = play.leads(2 * len(play.group.members))
+    assert "".join(one for one in given if one in stay) == "".join(one for one in behind if one in stay) * 2

@@ -104,3 +104,10 @@ def test_the_start_and_its_origin():
     """A22: where a subscription starts, and why."""
     assert start_of(None, -1) == (-1, "default")
     assert start_of(at(7), -1) == (7, "stored")
+
+
+def test_ids_are_taken_as_they_come_and_never_reckoned_with():
+    """P40: with holes, and lower than before once the org has moved: the position is the last one that is complete."""
+    progress = progress_at(900)
+    assert progress.behind([905, 950]) == at(905)
+    assert progress.behind([12, 30]) == at(12)

@@ -60,10 +60,19 @@ def test_flat_and_nested_names_are_both_read():
 
 
 def test_a_merged_event_gives_one_change_per_record():
-    """A26: every record id of an event counts, once each, all under the event's identity."""
+    """A26, P41: every record id of an event counts, once each, all under the event's identity."""
     ids = [lead_id(number) for number in (3, 1, 2)]
     reading = read_event(CHANNEL, event(created(1, recordIds=[*ids, ids[0]])))
     assert [(change.record_id, change.identity) for change in reading.changes] == [(one, "tx-1.1") for one in ids]
+
+
+def test_an_event_is_known_by_what_it_is_and_not_by_its_replay_id():
+    """P40: after a move of the org it comes under another id, and another event may come under this one."""
+    first, moved, other = (
+        read_event(CHANNEL, event(created(number), replayId=replay_id)).changes[0].identity
+        for number, replay_id in ((1, 7), (1, 3), (2, 7))
+    )
+    assert (first == moved, first == other) == (True, False)
 
 
 def test_fifteen_characters_become_eighteen():

@@ -159,6 +159,15 @@ def test_a_permanent_error_outranks_a_lock_on_the_same_record() -> None:
     assert answer == Refused((Refusal(lead_id(2), text),))
 
 
+@pytest.mark.parametrize(
+    "code", ["INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST", "STRING_TOO_LONG", "FIELD_CUSTOM_VALIDATION_EXCEPTION"]
+)
+def test_what_the_lead_s_content_makes_wrong_ends_after_one_attempt_with_the_field(code) -> None:
+    """E13: the same lead would be refused for ever; a person sees which field it is."""
+    answer = judged(batch([1, 2]), {("leads", 1): [error(code, "bad value", "Rating")]}, {})
+    assert answer == Refused((Refusal(lead_id(2), f"{code}: bad value [Rating]", again=False),))
+
+
 def test_an_unknown_code_may_be_tried_again() -> None:
     """E13: codes that nobody wrote down are retried a bounded number of times."""
     answer = judged(batch([1]), {("leads", 0): [error("NEVER_HEARD_OF", "?")]}, {})

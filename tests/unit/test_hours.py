@@ -14,7 +14,7 @@ from lead_router.core.model import Holiday, Hours, Recurrence
 from lead_router.core.zones import instant, next_midnight, said
 from lead_router.errors import Misconfigured
 
-CORE = Path(zones.__file__).parent
+PACKAGE = Path(zones.__file__).parents[1]
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 NINE_TO_FIVE = windows(540, 1020)
 
@@ -115,17 +115,23 @@ def test_a_day_without_times_is_closed_and_midnight_to_midnight_is_all_of_it():
 def test_elapsed_time_counts_in_utc_over_the_second_hour():
     """D22: two hours from 00:45 on New York's autumn day end at 01:45, the second one."""
     start = instant("America/New_York", date(2024, 11, 3), 45)
-    assert start + timedelta(hours=2) == at("America/New_York", "2024-11-03 01:45", fold=1)
+    second = at("America/New_York", "2024-11-03 01:45", fold=1)
+    assert start + timedelta(hours=2) == second == second + timedelta(0)
+    assert second - at("America/New_York", "2024-11-03 01:45") == timedelta(hours=1)
+    assert said("America/New_York", second, second) == "3 Nov 01:45"
+    night = hours("America/New_York", sun=windows(60, 120))
+    ends = utc("2024-11-03 07:00")
+    assert [is_open(night, one) for one in (second, ends - timedelta(seconds=1), ends)] == [True, True, False]
 
 
 def test_local_time_is_known_to_one_module_alone():
-    """D22: nothing else in the core can add hours to a local time."""
+    """D22: nothing else in the program can add hours to a local time; SOQL's date literals reckon in whole dates."""
     knowing = {
-        path.name
-        for path in CORE.rglob("*.py")
-        if re.search(r"zoneinfo|astimezone\((?!UTC)", path.read_text(encoding="utf-8"))
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(r"zoneinfo|astimezone\((?!UTC)|fromtimestamp\((?!.*UTC)", path.read_text(encoding="utf-8"))
     }
-    assert knowing <= {"zones.py"} | {path.name for path in (CORE / "soql").glob("*.py")}
+    assert knowing == {"core/zones.py", "core/soql/conditions.py"}
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,7 @@ REROUTING = replace(
     [
         (_change("UPDATE", Country="JP"), Cause.CHANGED),
         (_change("UPDATE", country=None, Phone="1"), Cause.CHANGED),
+        (_change("UPDATE"), None),
         (_change("UPDATE", RecordTypeId="012"), Cause.CHANGED),
         (_change("UPDATE", Source__c="a01"), Cause.CHANGED),
         (_change("UPDATE", LastName="Abe"), Cause.CHANGED),
@@ -96,7 +97,7 @@ REROUTING = replace(
     ids=lambda value: f"{value.change_type} {dict(value.fields)}" if isinstance(value, Change) else str(value),
 )
 def test_where_a_group_reroutes_a_change_of_what_rules_read_asks_again(change, cause):
-    """A changed country may send a lead elsewhere, a changed phone number never does."""
+    """E10: a country that came, changed or went may send a lead elsewhere; a changed phone number never does."""
     assert cause_of(change, REROUTING) is cause
 
 

@@ -142,7 +142,7 @@ def test_a_submission_is_read_alike_from_an_event_and_from_a_query():
 
 @pytest.mark.parametrize("phone", ["0000000000", "000-000", "n/a", "12345", "+", "1111111"])
 def test_a_placeholder_phone_makes_no_submission(phone):
-    """P65, E7: what people type who give no number must not make one buyer of them all."""
+    """E7: what people type who give no number must not make one buyer of them all."""
     made = submission(email=None, phone=phone, form="", created_at=datetime(2026, 11, 29, tzinfo=UTC), window_s=600)
 
     assert made is None

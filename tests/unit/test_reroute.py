@@ -37,6 +37,7 @@ def test_a_returned_lead_goes_to_the_next_one_in_a_new_round():
     decision = given(configuration(), lead(1, round=2), [group], rows, ask(1))
     assert isinstance(decision, Assign)
     assert (decision.owner_id, decision.round, decision.submission) == (user("C"), 3, None)
+    assert decision.turn.group.members[:2] == group.members[:2]  # what they were owed, they are owed
     assert decision.explanation == (
         "Routed anew: it was returned. Rule 'all' chose group 'emea'; turn 1 went to C. "
         "Passed over: A: had this lead before; B: had this lead before."

@@ -109,7 +109,7 @@ def test_the_taker_gets_fewer_turns_until_all_are_even():
 
 
 def test_a_lead_taken_by_hand_counts_towards_the_cap_a_day():
-    """P22: the member's count of the day moves with the turn, beyond the cap if need be."""
+    """The member's count of the day moves with the turn, beyond the cap if need be."""
     group = counting(["A", rep("B", daily_cap=2, day="2026-03-04", day_count=1)])
     decision = decided(group)
     assert isinstance(decision, Count)
