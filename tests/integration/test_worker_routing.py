@@ -163,6 +163,26 @@ def test_a_lead_that_nobody_may_have_is_held_and_asked_again(rig: Rig):
     assert [job.attempts for job in rig.jobs()] == [1]
 
 
+def test_a_held_lead_says_why_it_waits_now(rig: Rig):
+    """The reason on the lead is the present one, written when it changes and not at each look; long ones are cut."""
+    ann, bob = rig.rest_org.refs["ann_emea"], rig.rest_org.refs["bob_emea"]
+    for member in (ann, bob):
+        rig.rest_org.update(member, Active__c=False)
+    (lead,) = rig.leads(1)
+    rig.drain()
+    first = rig.lead(lead)["Routing_Error__c"]
+    rig.rest_org.update(ann, Active__c=True, Weight__c=0)
+    rig.clock.advance(61)
+    rig.drain()
+    second, saved = rig.lead(lead)["Routing_Error__c"], rig.lead(lead)["SystemModstamp"]
+    rig.clock.advance(200)
+    rig.drain()
+
+    assert ("member inactive" in first, "Ann: paused" in first) == (True, False)
+    assert "Ann: paused" in second
+    assert rig.lead(lead)["SystemModstamp"] == saved
+
+
 def test_nobody_on_duty_goes_to_the_fallback_queue_without_a_turn(rig: Rig):
     """The group's fallback queue takes the lead; the rotation does not move."""
     rig.rest_org.update(rig.rest_org.refs["emea"], Fallback_Queue__c="Default_Assigned")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from lead_router.core.targets import MatchBy, MatchOn
 
@@ -39,12 +39,15 @@ class Cause(StrEnum):
     CHANGED = "changed"
 
 
+ELLIPSIS: Final = "…"  # ends a text that was cut to the size of its field
+
+
 @dataclass(frozen=True, slots=True)
 class Lead:
     """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested.
 
-    `status` is `Lead.Status`; `held` says that `Routing_Status__c` already shows Held, `overridden_at` is when others
-    changed its owner, as far as it shows that.
+    `status` is `Lead.Status`; `held` says that `Routing_Status__c` already shows Held, `told` is the text beside it,
+    cut to its field; `overridden_at` is when others changed its owner, as far as it shows that.
     """
 
     id: str
@@ -57,6 +60,13 @@ class Lead:
     fields: Mapping[str, Any]
     held: bool = False
     overridden_at: datetime | None = None
+    told: str = ""
+
+    def shows(self, reason: str) -> bool:
+        """Whether the lead already says that it is held for this reason, as far as its field has room."""
+        told = self.told
+        whole = told == reason or (told.endswith(ELLIPSIS) and reason.startswith(told.removesuffix(ELLIPSIS)))
+        return self.held and whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,7 +123,7 @@ class Routing:
                     if not decision.shown:
                         if decision.ask.waited_s < decision.retry_s:  # told once, not at each look
                             _log.info("lead_left", lead=job.lead_id, reason=reason, job=job.id)
-                    elif lead is not None and not lead.held:
+                    elif lead is not None and not lead.shows(reason):
                         marks.append(Mark(lead.id, Status.HELD, reason))
                         _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
                     if decision.behind is not None:

@@ -65,6 +65,7 @@ def lead(row: Row) -> Lead:
         fields={name: value for name, value in row.items() if name != _ATTRIBUTES},
         held=row[LeadFields.STATUS] == Status.HELD,
         overridden_at=moment(overridden_at) if overridden_at else None,
+        told=row[LeadFields.ERROR] or "",
     )
 
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from lead_router.core.keys import expected_turn, lead_key, turn_key
+from lead_router.core.leads import ELLIPSIS
 from lead_router.core.model import Assign, Batch, Count, Follow, Group, Member, Outcome, Status, Write
 from lead_router.salesforce.names import (
     CLIENT,
@@ -32,8 +33,6 @@ LEAD_HEADERS: Mapping[str, str] = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-O
 """Subrequests inherit no header but three, and without the first an assignment rule would overwrite the owner."""
 
 OF_THE_PAST = (LeadFields.ERROR, LeadFields.OVERRIDDEN_BY, LeadFields.OVERRIDDEN_AT)
-
-_CUT = "…"
 
 
 class Step(StrEnum):
@@ -100,7 +99,7 @@ def collection(sobject: str, records: Iterable[Mapping[str, Any]], *, all_or_non
 
 def cut(value: str, size: int) -> str:
     """The text, or its start with an ellipsis where it is longer than its field."""
-    return value if len(value) <= size else value[: size - len(_CUT)] + _CUT
+    return value if len(value) <= size else value[: size - len(ELLIPSIS)] + ELLIPSIS
 
 
 _TYPES = {
