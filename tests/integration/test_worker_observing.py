@@ -86,6 +86,52 @@ def test_a_group_that_goes_live_routes_what_it_observed(rig: Rig):
     assert (rig.turns(), rig.outcomes()) == ([1, 2, 3], ["assigned"] * 3)
 
 
+def test_once_live_what_was_observed_goes_before_what_is_newer(rig: Rig):
+    """The newer lead is asked first, before any reload, and the one place left of the day is the older lead's."""
+    refs = rig.rest_org.refs
+    rig.rest_org.update(refs["ann_emea"], Daily_Cap__c=1)
+    rig.rest_org.update(refs["bob_emea"], Active__c=False)
+    (older,) = rig.leads(1)
+    router = rig.worker()
+    rig.drain(router)
+    rig.rest_org.update(refs["emea"], Mode__c="Live")
+    rig.clock.advance(5)
+    (newer,) = rig.leads(1)
+    for _ in range(3):
+        rig.drain(router)
+        rig.clock.advance(6)
+
+    assert (rig.owner(older), rig.owner(newer)) == ("Ann", "Lead_Intake")
+    assert rig.lead(newer)["Routing_Status__c"] == "Held"
+
+
+def test_what_is_observed_holds_nobody_up(rig: Rig):
+    """Neither in its own group, whose newer leads are observed too, nor in the live group behind it."""
+    org = rig.rest_org
+    user = org.insert("User", Username="cat@sim.example", LastName="Cat")
+    asia = org.insert("Round_Robin_Group__c", Name="Asia", Key__c="asia", Mode__c="Live", Epoch__c=1)
+    org.insert("Round_Robin_Member__c", Group__c=asia, User__c=user, Sort_Order__c=1)
+    org.insert(
+        "Routing_Rule__c",
+        Name="Japan",
+        Precedence__c=1,
+        Active__c=True,
+        Criteria__c="Country = 'Japan'",
+        Target_Group__c=asia,
+    )
+    org.update(org.refs["emea"], Fallback_Group__c=asia)
+    router = rig.worker()
+    (older,) = rig.leads(1)
+    rig.drain(router)
+    rig.clock.advance(5)
+    (newer,) = rig.leads(1)
+    (other,) = rig.leads(1, Country="Japan")
+    rig.drain(router)
+
+    assert thought(rig) == {older: "ann", newer: "bob"}
+    assert rig.owner(other) == "Cat"
+
+
 def test_leads_that_nobody_could_have_had_are_noted_so(rig: Rig):
     """When somebody is back, what would have been done then counts."""
     for rep in ("ann", "bob"):

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from lead_router.core.decide import WAIT_RETRY_S, batches, decide
-from lead_router.core.model import Assign, Follow, Hold, ToGroup, ToOwner
+from lead_router.core.model import Assign, Follow, Hold, Mode, ToGroup, ToOwner
 from support.decide_scene import INTAKE, NOW, ask, configuration, lead, lead_id, pool, rep, row, rule, snapshot, user
 
 
@@ -149,6 +149,15 @@ def test_a_lead_that_may_fall_back_on_a_group_stands_in_its_line():
     groups = [pool("emea", "A"), pool("apac", "", fallback_group="g1")]
     seen = snapshot([lead(1, Country="JP"), lead(2)], groups, waiting=(at(1, 60),))
     assert isinstance(decide(settings, seen, [at(2, 5)])[0], Hold)
+
+
+@pytest.mark.parametrize("mode", [Mode.OFF, Mode.OBSERVE])
+def test_a_lead_of_a_group_that_is_not_live_holds_nobody_up(mode):
+    """It gets nobody, not even of the group behind its own, before a person turns the mode."""
+    settings = configuration(rule("asia", 1, "Country = 'JP'", ToGroup("g2")), rule("all", 2))
+    groups = [pool("emea", "A"), pool("apac", "B", mode=mode, fallback_group="g1")]
+    seen = snapshot([lead(1, Country="JP"), lead(2)], groups, waiting=(at(1, 60),))
+    assert isinstance(decide(settings, seen, [at(2, 5)])[0], Assign)
 
 
 def test_an_older_lead_overtakes_a_newer_one_that_waits():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lead_router.core.eligible import standings
 from lead_router.core.fallback import chain
-from lead_router.core.model import Ask, Group, Lead, Member, ToGroup, ToMatched, ToOwner
+from lead_router.core.model import Ask, Group, Lead, Member, Mode, ToGroup, ToMatched, ToOwner
 from lead_router.core.reopening import Wanted, want_of
 from lead_router.core.rules import matching
 from lead_router.core.table import Case, Table, age, former_of
@@ -41,7 +41,9 @@ def _comes_to(table: Table, lead: Lead, group: Group) -> bool:
                 return False
             case ToGroup(group_id=group_id):
                 chosen = table.groups.get(group_id)
-                return chosen is not None and group.id in {one.id for one in chain(chosen, table.groups)}
+                if chosen is None or chosen.mode is not Mode.LIVE:
+                    return False  # it gets nobody, not even of a fallback group, before a person turns the mode
+                return group.id in {one.id for one in chain(chosen, table.groups)}
     return False
 
 

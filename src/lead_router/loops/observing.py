@@ -60,8 +60,12 @@ def _decided(
 
 
 def observed(one: Observed, configuration: Configuration) -> Release:
-    """An observed lead's job rests until somebody owns the lead; a change of its group asks it at once."""
-    return Release(OBSERVED_REST_S, f"held: group '{configuration.group_keys.get(one.group_id)}' only observes")
+    """An observed lead's job rests until somebody owns the lead; a change of its group asks it at once.
+
+    The lead counts as one that waits for members, so that it goes before newer ones once its group is live.
+    """
+    reason = f"held: group '{configuration.group_keys.get(one.group_id)}' only observes"
+    return Release(OBSERVED_REST_S, reason, one.group_id, one.ask.event_at)
 
 
 def _observation(one: Observed, key: str) -> Observation:

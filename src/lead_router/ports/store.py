@@ -122,7 +122,8 @@ class Retry:
 class Release:
     """Put the job back for `delay_s` seconds; the attempt does not count.
 
-    `group_id` says that its lead waits for members of that group, in the order of what happened first: `since`.
+    `group_id` says that its lead waits for members of that group, or for its mode, in the order of what happened first:
+    `since`.
     """
 
     delay_s: float
