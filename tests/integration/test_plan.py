@@ -15,6 +15,7 @@ from lead_router.core.model import Assign, Hold, Rollout, Skip, Switch
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import NewJob
 from lead_router.salesforce.configuration import Intake
+from support.hearing import Life
 from support.rest_org import RestOrg, best
 from support.worker_rig import Rig
 
@@ -270,3 +271,24 @@ def test_a_lead_that_is_none_is_named(org, lead_id, told):
     """A wrong id is told as one, an unknown lead by its id."""
     with pytest.raises(Misconfigured, match=told):
         explained_in(wired(org), lead_id, at=None)
+
+
+@pytest.mark.parametrize(("most", "often"), [(1, "once"), (2, "2 times")])
+def test_a_lead_returned_too_often_is_planned_and_explained_as_held(rig, most, often):
+    """D7: what the router would hold is not shown as assigned; nobody is picked, and the next lead gets the turn."""
+    life = Life(rig)
+    org = rig.rest_org
+    lead = org.lead(Company="Acme")
+    life.goes_on()
+    for _ in range(most):
+        org.update(lead, OwnerId=org.queue("Lead_Intake"))
+        life.goes_on()
+    org.update(lead, OwnerId=org.queue("Lead_Intake"))
+    told = explained_in(wired(org), lead, at=None, reroutes_max=most)
+    made = plan_in(wired(org), csv=None, soql="Company = 'Acme'", at=None, reroutes_max=most)
+    reason = f"was routed anew {often} within an hour: see who or what returns it"
+
+    assert isinstance(told.account.decision, Hold)
+    assert told.account.decision.reason == reason
+    assert not any(one.picked for group in told.account.groups for one in group.members)
+    assert [(one.decision, one.reason, one.rule) for one in made.leads] == [("hold", reason, "All")]

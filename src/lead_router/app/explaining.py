@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lead_router.app.batch import snapshot_of
 from lead_router.app.wiring import Wired, wire
 from lead_router.core.explain import Account, explain
 from lead_router.core.ids import is_id, to18
-from lead_router.core.model import Ask
+from lead_router.core.model import Ask, Hold
 from lead_router.errors import Misconfigured
+from lead_router.loops.capping import REROUTES_MAX, capped
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import GroupFields, LedgerFields, Objects, Relations, Standard
 from lead_router.salesforce.records import moment
@@ -47,10 +48,10 @@ class Explained:
 
 def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Explained:
     """The lead's account; raises Misconfigured for an id that is none or names no lead."""
-    return explained_in(wire(settings), lead_id, at=at)
+    return explained_in(wire(settings), lead_id, at=at, reroutes_max=settings.reroutes_max)
 
 
-def explained_in(wired: Wired, lead_id: str, *, at: datetime | None) -> Explained:
+def explained_in(wired: Wired, lead_id: str, *, at: datetime | None, reroutes_max: int = REROUTES_MAX) -> Explained:
     """The same for an org within reach."""
     if not is_id(lead_id) or not lead_id.startswith("00Q"):
         raise Misconfigured(f"'{lead_id}' is no id of a lead: 15 or 18 characters that begin with 00Q")
@@ -59,9 +60,12 @@ def explained_in(wired: Wired, lead_id: str, *, at: datetime | None) -> Explaine
     if found is None:
         raise Misconfigured(f"there is no lead {to18(lead_id)}, or this user cannot see it")
     snapshot = snapshot_of(wired.org, configuration, [found], at=at)
-    account = explain(configuration, snapshot, Ask(0, "", found.id, found.created_at, held=found.held))
+    ask = Ask(0, "", found.id, found.created_at, held=found.held)
+    account = explain(configuration, snapshot, ask)
     if account is None:
         raise Misconfigured(f"there is no lead {found.id}")
+    stopped = capped(configuration, snapshot, [ask], reroutes_max)
+    account = _stopped(account, stopped[0]) if stopped else account
     return Explained(
         lead=found.id,
         owner_id=found.owner_id,
@@ -71,6 +75,14 @@ def explained_in(wired: Wired, lead_id: str, *, at: datetime | None) -> Explaine
         account=account,
         groups=configuration.group_keys,
     )
+
+
+def _stopped(account: Account, hold: Hold) -> Account:
+    """The account of a lead that is returned over and over: nobody is picked."""
+    groups = (
+        replace(group, members=tuple(replace(one, picked=False) for one in group.members)) for group in account.groups
+    )
+    return replace(account, groups=tuple(groups), decision=hold)
 
 
 _HISTORY = (

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from lead_router.app.batch import is_given, listed, queried, snapshot_of
 from lead_router.app.wiring import Wired, now, wire
-from lead_router.core.decide import decide
 from lead_router.core.model import (
     Ask,
     Assign,
@@ -29,6 +28,7 @@ from lead_router.core.model import (
     ToMatched,
     ToOwner,
 )
+from lead_router.loops.capping import REROUTES_MAX, decided_with_limit
 from lead_router.rulefiles import read_sheet
 from lead_router.settings import Settings
 
@@ -77,10 +77,12 @@ class Plan:
 
 def plan(settings: Settings, *, csv: Path | None, soql: str | None, at: datetime | None) -> Plan:
     """The decisions for the leads of a file or a query; `at` is the instant at which hours and caps are judged."""
-    return plan_in(wire(settings), csv=csv, soql=soql, at=at)
+    return plan_in(wire(settings), csv=csv, soql=soql, at=at, reroutes_max=settings.reroutes_max)
 
 
-def plan_in(wired: Wired, *, csv: Path | None, soql: str | None, at: datetime | None) -> Plan:
+def plan_in(
+    wired: Wired, *, csv: Path | None, soql: str | None, at: datetime | None, reroutes_max: int = REROUTES_MAX
+) -> Plan:
     """The same for an org within reach. Raises Misconfigured naming the setting, record, line or column at fault."""
     configuration = wired.org.configuration()
     lines: Sequence[int | None] | None = None
@@ -90,7 +92,8 @@ def plan_in(wired: Wired, *, csv: Path | None, soql: str | None, at: datetime | 
     else:
         leads = queried(wired.rest, configuration, soql or "")
     snapshot = snapshot_of(wired.org, configuration, leads, at=at)
-    decisions = decide(configuration, snapshot, [_ask(number, lead) for number, lead in enumerate(leads, start=1)])
+    asks = [_ask(number, lead) for number, lead in enumerate(leads, start=1)]
+    decisions = decided_with_limit(configuration, snapshot, asks, reroutes_max)
     names = _names(configuration, snapshot.groups.values())
     names |= {lead.id: f"of line {line}" for lead, line in zip(leads, lines or (), strict=False)}
     told = tuple(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from lead_router.core.decide import HOLD_RETRY_MAX_S, decide
-from lead_router.core.model import Ask, Assign, Configuration, Hold, Snapshot
+from lead_router.core.model import Ask, Assign, Configuration, Decision, Hold, Snapshot
 
 WITHIN = timedelta(hours=1)
 REROUTES_MAX = 3
@@ -17,19 +17,33 @@ def capped(configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask]
 
     They take no turn, so the other asks are to be decided without them.
     """
-    times = {ask.lead_id: _rerouted(snapshot, ask.lead_id) for ask in asks}
-    worn = [ask for ask in asks if len(times[ask.lead_id]) >= most]
+    times = _rerouted(snapshot)
+    worn = [ask for ask in asks if len(times.get(ask.lead_id, ())) >= most]
     would = decide(configuration, snapshot, worn) if worn else []
-    reason = f"was routed anew {most} times within an hour: see who or what returns it"
+    often = "once" if most == 1 else f"{most} times"
+    reason = f"was routed anew {often} within an hour: see who or what returns it"
     return [
-        Hold(one.ask, one.lead, reason, HOLD_RETRY_MAX_S, until=times[one.lead.id][-most] + WITHIN)
+        Hold(one.ask, one.lead, reason, HOLD_RETRY_MAX_S, until=times[one.lead.id][-most] + WITHIN, rule=one.rule)
         for one in would
         if isinstance(one, Assign) and one.round > 1
     ]
 
 
-def _rerouted(snapshot: Snapshot, lead_id: str) -> list[datetime]:
-    """When the ledger's rounds of the last hour were made that were not the first, oldest first."""
+def decided_with_limit(
+    configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask], most: int
+) -> list[Decision]:
+    """`decide`, in the order of the asks, with what is returned over and over held: for looking at."""
+    stopped = {one.ask.job_id: one for one in capped(configuration, snapshot, asks, most)}
+    others = decide(configuration, snapshot, [ask for ask in asks if ask.job_id not in stopped])
+    made: dict[int, Decision] = {one.ask.job_id: one for one in others} | stopped
+    return [made[ask.job_id] for ask in asks]
+
+
+def _rerouted(snapshot: Snapshot) -> dict[str, list[datetime]]:
+    """By lead, when the ledger's rounds of the last hour were made that were not the first, oldest first."""
     since = snapshot.taken_at - WITHIN
-    rows = (row for row in snapshot.ledger if row.lead_id == lead_id and row.round > 1)
-    return sorted(row.created_at for row in rows if row.created_at is not None and row.created_at > since)
+    found: dict[str, list[datetime]] = {}
+    for row in snapshot.ledger:
+        if row.lead_id and row.round > 1 and row.created_at is not None and row.created_at > since:
+            found.setdefault(row.lead_id, []).append(row.created_at)
+    return {lead_id: sorted(times) for lead_id, times in found.items()}
