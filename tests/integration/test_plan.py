@@ -10,6 +10,7 @@ import pytest
 from lead_router.app.explaining import explained_in
 from lead_router.app.planning import plan_in
 from lead_router.app.wiring import Wired
+from lead_router.cli.preview import _account
 from lead_router.core.keys import sweep_key
 from lead_router.core.model import Assign, Hold, Rollout, Skip, Switch
 from lead_router.errors import BadCriteria, Misconfigured
@@ -292,3 +293,15 @@ def test_a_lead_returned_too_often_is_planned_and_explained_as_held(rig, most, o
     assert told.account.decision.reason == reason
     assert not any(one.picked for group in told.account.groups for one in group.members)
     assert [(one.decision, one.reason, one.rule) for one in made.leads] == [("hold", reason, "All")]
+
+
+def test_a_second_lead_is_explained_without_a_verdict_of_rules_that_were_not_asked(rig):
+    """A duplicate follows its first lead: its rule is met, which is all there is to say of it."""
+    rig.leads(2, Email="buyer@acme.example")
+    rig.drain()
+    second = rig.ledger()[-1]
+    shown = _account(explained_in(wired(rig.rest_org), second["Lead__c"], at=None))
+
+    assert second["Outcome__c"] == "Duplicate"
+    assert "  met      " in shown
+    assert "fell through" not in shown

@@ -148,7 +148,9 @@ def _rules(told: Explained) -> list[str]:
 def _verdict(one: RuleAccount, decided: int | None) -> str:
     if one.decided or not one.met:
         return "decides" if one.decided else "not met"
-    return "met, fell through" if decided is None or one.rule.precedence < decided else "met, not reached"
+    if decided is None:
+        return "met"  # no rule decided: another lead did, or something before any rule
+    return "met, fell through" if one.rule.precedence < decided else "met, not reached"
 
 
 def _target(one: RuleAccount, told: Explained) -> str:
