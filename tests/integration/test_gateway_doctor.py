@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from lead_router.app.looking import group_statuses
 from lead_router.errors import ContractMismatch
 from lead_router.ports import Finding
 from lead_router.salesforce.doctor import diagnose, refuse_lacking
 from org_simulator.wire.faults import STATUS
-from support.rest_org import RestOrg, best
+from support.rest_org import START, RestOrg, best
 
 
 @pytest.fixture
@@ -116,6 +118,55 @@ def test_a_group_without_anyone_on_duty_is_a_fault_only_where_a_rule_needs_it(or
     for name in ("ann_emea", "bob_emea"):
         org.update(org.refs[name], Active__c=False)
     assert "nobody is on duty" in bad(org)["group emea"].detail
+
+
+def _by_absence(org: RestOrg) -> None:
+    span = {"Start__c": START.isoformat(), "End__c": (START + timedelta(days=2)).isoformat()}
+    org.insert("Member_Absence__c", User__c=org.refs["ann"], **span)
+
+
+def _by_hours(org: RestOrg) -> None:
+    days = {"MondayStartTime": "09:00", "MondayEndTime": "17:00"}
+    shut = org.insert("BusinessHours", Name="Mondays", IsActive=True, TimeZoneSidKey="UTC", **days)
+    org.update(org.refs["ann_emea"], Business_Hours__c=shut)
+
+
+def _by_cap_of_day(org: RestOrg) -> None:
+    org.update(org.refs["ann_emea"], Daily_Cap__c=0)
+
+
+def _by_open_leads(org: RestOrg) -> None:
+    org.update(org.refs["ann_emea"], Open_Lead_Cap__c=1)
+    org.lead(OwnerId=org.refs["ann"])
+
+
+@pytest.mark.parametrize("keep_off", [_by_absence, _by_hours, _by_cap_of_day, _by_open_leads])
+def test_who_may_take_nothing_now_is_not_called_on_duty(org, keep_off) -> None:
+    """By absence, hours, a cap a day and one on open leads: `status` and `doctor` count as a decision would."""
+    keep_off(org)
+    configuration = org.client.configuration()
+    (shown,) = group_statuses(configuration, org.client.snapshot(configuration, [], []))
+    assert (shown.on_duty, set(shown.next_members)) == (1, {"Bob"})
+    (seen,) = [finding for finding in findings(org) if finding.name == "group emea"]
+    assert (seen.ok, seen.detail) == (True, "Live, 1 on duty now, turn 0")
+    org.update(org.refs["bob_emea"], Active__c=False)
+    (shown,) = group_statuses(configuration, org.client.snapshot(configuration, [], []))
+    assert (shown.on_duty, shown.next_members) == (0, ())
+
+
+def test_a_live_group_with_nobody_on_duty_now_is_a_warning(org) -> None:
+    """It may be night: no fault, but told with each one's reason, and only where a rule sends leads there."""
+    _by_absence(org)
+    org.update(org.refs["bob_emea"], Active__c=False)
+    assert bad(org) == {}
+    (warned,) = [finding for finding in findings(org) if finding.name == "group emea"]
+    assert (warned.ok, warned.warning) == (False, True)
+    assert warned.detail.startswith("nobody is on duty now: Ann absent until ")
+    assert "; Bob member inactive" in warned.detail
+    assert warned.remedy
+    org.update(org.refs["all"], Active__c=False)
+    (seen,) = [finding for finding in findings(org) if finding.name == "group emea"]
+    assert (seen.ok, seen.detail) == (True, "Live, 0 on duty now, turn 0")
 
 
 def test_an_inactive_rep_and_a_mode_are_warnings(org) -> None:

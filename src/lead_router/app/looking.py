@@ -7,7 +7,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from lead_router.app.wiring import rollout_of, store_of, wire
-from lead_router.core.duty import on_duty
+from lead_router.core.duty import moment_of, on_duty
+from lead_router.core.model import Configuration, Snapshot
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import doubt, known_orgs, missing_file, whereabouts
@@ -22,7 +23,7 @@ NEXT_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class GroupStatus:
-    """A group as `status` shows it; `next_members` are the names of those who come next, in order."""
+    """A group as `status` shows it: how many are on duty now, and the names of those who come next, in order."""
 
     key: str
     mode: str
@@ -73,17 +74,24 @@ def status(settings: Settings) -> Status:
         snapshot = org.snapshot(configuration, (), ())
     except LeadRouterError as fault:
         return Status(database, queue, (), (), scrub(str(fault)), org_away=isinstance(fault, Transient))
-    groups = tuple(
+    return Status(
+        database, queue, group_statuses(configuration, snapshot), configuration.warnings, None, org_away=False
+    )
+
+
+def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[GroupStatus, ...]:
+    """All groups, by key, as they were when the snapshot was taken."""
+    moment = moment_of(configuration, snapshot.taken_at, snapshot.open_leads, snapshot.unfit)
+    return tuple(
         GroupStatus(
             key=group.key,
             mode=group.mode,
             turn=group.turn,
-            on_duty=len(on_duty(group)),
-            next_members=tuple(member.name for member in who_is_next(group, NEXT_SHOWN)),
+            on_duty=len(on_duty(group, moment)),
+            next_members=tuple(member.name for member in who_is_next(group, NEXT_SHOWN, moment)),
         )
         for group in sorted(snapshot.groups.values(), key=lambda group: group.key)
     )
-    return Status(database, queue, groups, configuration.warnings, None, org_away=False)
 
 
 def diagnose(settings: Settings) -> list[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lead_router.core.duty import on_duty
+from lead_router.core.duty import Moment, moment_of, off_duty, on_duty
 from lead_router.core.model import Configuration, Group, Mode, ToGroup
 from lead_router.errors import (
     ContractMismatch,
@@ -243,8 +243,9 @@ def _routing(org: Org, usernames: Sequence[str]) -> list[Finding]:
         Finding("configuration", ok=False, detail=warning, remedy="change the record that is named", warning=True)
         for warning in configuration.warnings
     ]
-    groups = org.snapshot(configuration, [], []).groups
-    return found + [_group(configuration, groups[group_id]) for group_id in sorted(groups)]
+    now = org.snapshot(configuration, [], [])
+    moment = moment_of(configuration, now.taken_at, now.open_leads, now.unfit)
+    return found + [_group(configuration, now.groups[group_id], moment) for group_id in sorted(now.groups)]
 
 
 def _unassigned(org: Org, configuration: Configuration, usernames: Sequence[str]) -> Finding:
@@ -267,18 +268,23 @@ def _counted(things: Sequence[object] | Mapping[Any, object], what: str) -> str:
     return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
 
-def _group(configuration: Configuration, group: Group) -> Finding:
+def _group(configuration: Configuration, group: Group, moment: Moment) -> Finding:
     name = f"group {group.key}"
     used = any(rule.target == ToGroup(group.id) for rule in configuration.rules)
     inactive = [member.name or member.user_id for member in group.members if member.active and not member.user_active]
-    duty = len(on_duty(group))
-    if used and group.mode is not Mode.OFF and not duty:
+    ever, duty = on_duty(group), len(on_duty(group, moment))
+    if used and group.mode is not Mode.OFF and not ever:
         remedy = "add members, or activate one whose user is active and whose weight is above 0"
         return Finding(name, ok=False, detail="nobody is on duty: its leads wait or fall back", remedy=remedy)
+    if used and group.mode is Mode.LIVE and not duty:
+        offs = ((one.name or one.user_id, off_duty(one, group, moment)) for one in group.members)
+        told = f"nobody is on duty now: {'; '.join(f'{name} {off.text}' for name, off in offs if off)}"
+        remedy = "wait until one is; should somebody be, change the absence, hours or cap that is named"
+        return Finding(name, ok=False, detail=told, remedy=remedy, warning=True)
     if inactive:
         told = f"members whose user is inactive: {', '.join(inactive)}"
         return Finding(name, ok=False, detail=told, remedy="deactivate or replace these members", warning=True)
     if used and group.mode is not Mode.LIVE:
         told = f"rules name it, but its mode is {group.mode}: its leads are held"
         return Finding(name, ok=False, detail=told, remedy="set its mode to Live when it shall route", warning=True)
-    return Finding(name, ok=True, detail=f"{group.mode}, {duty} on duty, turn {group.turn}")
+    return Finding(name, ok=True, detail=f"{group.mode}, {duty} on duty now, turn {group.turn}")
