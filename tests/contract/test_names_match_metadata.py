@@ -24,7 +24,7 @@ NAMESPACES = {
     names.RequestFields: names.Objects.REQUEST,
 }
 NAMED = (*NAMESPACES, names.Objects, names.Relations, names.ValidationRules, names.Permissions, names.Queues)
-PLAIN = {names.ValidationRules.OWNER_MOVED, names.ValidationRules.TURN_MOVED, names.ValidationRules.WEIGHT_RANGE}
+PLAIN = {value for name, value in vars(names.ValidationRules).items() if name.isupper()}
 PROGRAM = Path(lead_router.__file__).parent
 CUSTOM = re.compile(r"__[cre]\b")
 

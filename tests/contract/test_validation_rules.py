@@ -1,4 +1,4 @@
-"""The three validation rules, as shipped: what they refuse, what they let pass, and that an org can read them."""
+"""The four validation rules, as shipped: what they refuse, what they let pass, and that an org can read them."""
 
 from __future__ import annotations
 
@@ -181,3 +181,16 @@ def test_weight_range(weight: int | None, *, refused: bool):
     """0 pauses, 1 to 100 are shares; blank or anything else is refused, on new and on changed members."""
     assert refuses(names.ValidationRules.WEIGHT_RANGE, None, Weight__c=weight) is refused
     assert refuses(names.ValidationRules.WEIGHT_RANGE, {"Weight__c": 1}, Weight__c=weight) is refused
+
+
+@pytest.mark.parametrize(
+    ("end", "refused"),
+    [("2026-12-01T08:00:00Z", True), ("2026-12-01T09:00:00Z", True), ("2026-12-01T09:00:01Z", False)],
+    ids=["swapped", "empty", "a second"],
+)
+def test_absence_order(end: str, *, refused: bool):
+    """An absence ends after it starts, on new ones and on changed ones, or it would silently be none."""
+    dates = {names.AbsenceFields.START: "2026-12-01T09:00:00Z", names.AbsenceFields.END: end}
+    assert refuses(names.ValidationRules.ABSENCE_ORDER, None, **dates) is refused
+    whole = dates | {names.AbsenceFields.END: "2026-12-05T09:00:00Z"}
+    assert refuses(names.ValidationRules.ABSENCE_ORDER, whole, End__c=end) is refused

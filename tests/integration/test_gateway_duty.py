@@ -62,7 +62,8 @@ def test_holidays_are_those_of_the_hours_they_name(org) -> None:
     org.update(org.refs["bob_emea"], Business_Hours__c=pune)
     day = {"IsAllDay": True, "ActivityDate": "2026-12-25"}
     org.insert("Holiday", Name="Everywhere", **day)
-    org.insert("Holiday", Name="Noël", Description="Hours: paris, Nowhere", **day)
+    hours(org, "Unused")
+    org.insert("Holiday", Name="Noël", Description="Hours: paris, unused", **day)
     org.insert("Holiday", Name="Over", **day | {"ActivityDate": "2026-11-26"})
     half = {"IsAllDay": False, "StartTimeInMinutes": 720, "EndTimeInMinutes": 1440, "ActivityDate": "2026-12-24"}
     org.insert("Holiday", Name="Half", Description="closed early. Hours: Pune", **half)
@@ -74,6 +75,23 @@ def test_holidays_are_those_of_the_hours_they_name(org) -> None:
     (warned,) = [warning for warning in configuration.warnings if "holiday" in warning]
     assert "holiday 'Everywhere'" in warned
     assert "Hours:" in warned
+
+
+def test_a_holiday_of_hours_that_do_not_exist_is_told(org) -> None:
+    """A slip in a name would leave everybody on duty: one warning, naming holiday and name."""
+    berlin = hours(org, "Berlin")
+    hours(org, "Asleep", IsActive=False)
+    org.update(org.refs["emea"], Business_Hours__c=berlin)
+    org.insert("Holiday", Name="Feast", Description="Hours: Berln, berlin", IsAllDay=True, ActivityDate="2026-12-25")
+    rested = {"IsAllDay": True, "ActivityDate": "2026-12-26"}
+    org.insert("Holiday", Name="Rest", Description="Hours: Asleep, Brlin", **rested)
+    configuration = org.client.configuration()
+    assert configuration.hours[berlin].holidays == (Holiday("Feast", date(2026, 12, 25)),)
+    feast, rest = sorted(warning for warning in configuration.warnings if "holiday" in warning)
+    assert feast.startswith("holiday 'Feast' (")
+    assert "no active business hours named 'Berln'" in feast
+    assert "'Asleep' or 'Brlin'" in rest
+    assert org.client.glance().warnings == configuration.warnings
 
 
 def test_a_holiday_that_recurs_keeps_its_recurrence(org) -> None:
@@ -90,19 +108,35 @@ def test_a_holiday_that_recurs_keeps_its_recurrence(org) -> None:
 
 
 def test_absences_are_read_until_they_are_over(org) -> None:
-    """Half days too; what ends before it starts is none, and why someone is away is not asked."""
-    ann, bob = org.refs["ann"], org.refs["bob"]
+    """Half days too, and why someone is away is not asked."""
+    ann = org.refs["ann"]
 
     def away(user: str, start_h: float, end_h: float) -> None:
         start, end = (START + timedelta(hours=each) for each in (start_h, end_h))
         given = {"Start__c": start.isoformat(), "End__c": end.isoformat(), "Reason__c": "private"}
         org.insert("Member_Absence__c", User__c=user, **given)
 
-    for user, start_h, end_h in ((ann, 24, 28), (ann, -5, 1), (ann, -9, -1), (bob, 9, 8)):
+    for user, start_h, end_h in ((ann, 24, 28), (ann, -5, 1), (ann, -9, -1)):
         away(user, start_h, end_h)
     found = org.client.configuration().absences
     at = [(START + timedelta(hours=start), START + timedelta(hours=end)) for start, end in ((-5, 1), (24, 28))]
     assert found == {ann: tuple(Absence(ann, start, end) for start, end in at)}
+
+
+def test_an_absence_of_swapped_dates_is_told_while_it_matters(org) -> None:
+    """One saved before the rule that refuses it: none, but one warning that names it until both dates are past."""
+    with org.org.system_transaction(org.org.admin_user_id) as opened:
+        for start_h, end_h in ((9, 8), (48, -48), (5, 5), (-1, -9)):
+            start, end = (START + timedelta(hours=each) for each in (start_h, end_h))
+            given = {"Start__c": start.isoformat(), "End__c": end.isoformat()}
+            opened.insert("Member_Absence__c", {"User__c": org.refs["bob"], **given})
+    configuration = org.client.configuration()
+    assert configuration.absences == {}
+    told = [warning for warning in configuration.warnings if warning.startswith("absence ")]
+    names = [(row["Name"], row["Id"]) for row in org.rows("Member_Absence__c")][:3]
+    assert [warning.partition(":")[0] for warning in told] == [f"absence '{name}' ({found})" for name, found in names]
+    assert all("swap" in warning for warning in told)
+    assert org.client.glance().warnings == configuration.warnings
 
 
 def test_who_may_not_read_leads_is_known(org) -> None:

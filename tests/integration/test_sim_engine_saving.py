@@ -315,6 +315,15 @@ def test_a_rule_names_its_display_field(org: Org) -> None:
     assert failure.message.startswith("Weight_Range: ")
 
 
+def test_an_absence_of_swapped_dates_is_refused(org: Org) -> None:
+    dates = {"Start__c": "2026-12-03T08:00:00Z", "End__c": "2026-12-01T08:00:00Z"}
+    failure = refused(org, "Member_Absence__c", User__c=org.admin_user_id, **dates)
+    assert (failure.code, failure.fields) == ("FIELD_CUSTOM_VALIDATION_EXCEPTION", ("End__c",))
+    assert failure.message.startswith("Absence_Order: ")
+    kept = add(org, "Member_Absence__c", User__c=org.admin_user_id, **dates | {"Start__c": "2026-11-30T08:00:00Z"})
+    assert refused(org, "Member_Absence__c", kept, Start__c="2026-12-01T10:00:00+02:00").fields == ("End__c",)
+
+
 def test_the_lead_assignment_rule_runs_unless_told_not_to(org: Org) -> None:
     """P49: on create and on update, behind the validation rules, over an owner that was named."""
     default = org.queue_id(DEFAULT_QUEUE)

@@ -74,7 +74,8 @@ def configured(intake: Intake, found: Found) -> Configuration:
     if not owners and not intake.statuses:
         raise Misconfigured("nothing is unassigned: set LEAD_ROUTER_INTAKE_QUEUES to the queue that new leads come to")
     hours, warnings = attached(found.hours, found.holidays, _hours_used(found))
-    warnings += _check_groups(found, queues, owners)
+    away, of_absences = absences(found.absences)
+    warnings += [*of_absences, *_check_groups(found, queues, owners)]
     rules = tuple(_rule(row, queues, owners, warnings) for row in found.rules)
     plain = Configuration(
         rules=rules,
@@ -90,7 +91,7 @@ def configured(intake: Intake, found: Found) -> Configuration:
         intake_statuses=frozenset(intake.statuses),
         field_types=found.field_types,
         hours=hours,
-        absences=absences(found.absences),
+        absences=away,
         fallbacks={group.id: group.fallback_group for group in found.groups if group.fallback_group},
         roster=tuple(_kept(group) for group in found.groups),
         rollout=intake.rollout,

@@ -223,11 +223,12 @@ class Relations:
 
 
 class ValidationRules:
-    """Rules that refuse a commit which decided on an outdated sight of the org."""
+    """Rules that refuse a commit which decided on an outdated sight of the org, and records that mean nothing."""
 
     OWNER_MOVED: Final = "Routing_Owner_Moved"
     TURN_MOVED: Final = "Turn_Moved"
     WEIGHT_RANGE: Final = "Weight_Range"
+    ABSENCE_ORDER: Final = "Absence_Order"
 
 
 class Markers:
@@ -236,6 +237,7 @@ class Markers:
     OWNER_MOVED: Final = f"{ValidationRules.OWNER_MOVED}:"
     TURN_MOVED: Final = f"{ValidationRules.TURN_MOVED}:"
     WEIGHT_RANGE: Final = f"{ValidationRules.WEIGHT_RANGE}:"
+    ABSENCE_ORDER: Final = f"{ValidationRules.ABSENCE_ORDER}:"
 
 
 class Channels:

@@ -52,13 +52,18 @@ def hours_named(row: Row) -> tuple[str, ...]:
     return tuple(name for part in (found["names"] if found else "").split(",") if (name := part.strip()))
 
 
-def attached(rows: Iterable[Row], holidays: Sequence[Row], used: Collection[str]) -> tuple[dict[str, Hours], list[str]]:
-    """The hours of the ids `used`, by id, with their holidays; and what a person should look at."""
+def attached(rows: Sequence[Row], holidays: Sequence[Row], used: Collection[str]) -> tuple[dict[str, Hours], list[str]]:
+    """Of all active hours those of the ids `used`, by id, with their holidays; and what a person should look at."""
     found = [row for row in rows if row[Standard.ID] in used]
+    known = {str(row[Standard.NAME]).lower() for row in rows}
     by_name: dict[str, list[Holiday]] = {str(row[Standard.NAME]).lower(): [] for row in found}
     warnings: list[str] = []
     for row in holidays if found else ():
-        named = [name.lower() for name in hours_named(row)]
+        told = hours_named(row)
+        named = [name.lower() for name in told]
+        unknown = [name for name in told if name.lower() not in known]
+        if unknown:
+            warnings.append(_nowhere(row, unknown))
         if not named and len(found) > 1:
             warnings.append(_everywhere(row))
         for name in named or by_name:
@@ -69,19 +74,31 @@ def attached(rows: Iterable[Row], holidays: Sequence[Row], used: Collection[str]
 
 
 @shaped
-def absences(rows: Iterable[Row]) -> dict[str, tuple[Absence, ...]]:
-    """Absences by user id, by their start; one that ends before it starts is none."""
+def absences(rows: Iterable[Row]) -> tuple[dict[str, tuple[Absence, ...]], list[str]]:
+    """Absences by user id, by their start; one that does not end after it starts is none, and is told."""
     found: dict[str, list[Absence]] = {}
+    warnings: list[str] = []
     for row in rows:
         user, start, end = row[AbsenceFields.USER], moment(row[AbsenceFields.START]), moment(row[AbsenceFields.END])
         if start < end:
             found.setdefault(user, []).append(Absence(user, start, end))
-    return {user: tuple(sorted(several, key=lambda one: one.start)) for user, several in found.items()}
+        else:
+            name = f"absence '{row[Standard.NAME]}' ({row[Standard.ID]})"
+            warnings.append(
+                f"{name}: its end is not after its start, so it keeps nobody off duty; swap the dates, or delete it"
+            )
+    return {user: tuple(sorted(several, key=lambda one: one.start)) for user, several in found.items()}, warnings
 
 
 def _everywhere(row: Row) -> str:
     told = f"holiday '{row[Standard.NAME]}' ({row[Standard.ID]}) closes all business hours: Salesforce does not tell"
     return f"{told} which it belongs to; write 'Hours: <name>, <name>' into its description"
+
+
+def _nowhere(row: Row, unknown: Sequence[str]) -> str:
+    names = " or ".join(f"'{name}'" for name in unknown)
+    told = f"holiday '{row[Standard.NAME]}' ({row[Standard.ID]}): there are no active business hours named {names}"
+    return f"{told}, so it closes none for that name; correct its description"
 
 
 def _day(start: str | None, end: str | None) -> tuple[Window, ...]:

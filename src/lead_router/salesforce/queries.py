@@ -176,9 +176,10 @@ def holidays(since: datetime) -> str:
 
 
 def absences(at: datetime) -> str:
-    """Absences that are not over."""
-    fields = (Standard.ID, AbsenceFields.USER, AbsenceFields.START, AbsenceFields.END)
-    return select(fields, Objects.ABSENCE, f"WHERE {AbsenceFields.END} > {instant(at)} ORDER BY {Standard.ID}")
+    """Absences that are not over, whichever of their dates is the later one."""
+    fields = (Standard.ID, Standard.NAME, AbsenceFields.USER, AbsenceFields.START, AbsenceFields.END)
+    tail = f"WHERE {AbsenceFields.END} > {instant(at)} OR {AbsenceFields.START} > {instant(at)}"
+    return select(fields, Objects.ABSENCE, f"{tail} ORDER BY {Standard.ID}")
 
 
 def frozen() -> str:
