@@ -122,6 +122,23 @@ def test_the_settings_file_may_be_named_before_and_behind_the_command(folder, ca
     assert "mine.db" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plan", "--soql", ""),
+        ("explain", "00Q000000000001EAA"),
+        ("rules", "check"),
+        ("rules", "pull", "--to", "rules"),
+        ("rules", "push", "--from", "."),
+    ],
+    ids=" ".join,
+)
+def test_every_command_that_asks_the_org_takes_a_settings_file_behind_it(folder, capsys, words):
+    """A file that is not there is refused by its name, so it is the one that would have been read."""
+    assert main([*words, "--env-file", "my.env"]) == 2
+    assert "my.env" in capsys.readouterr().err
+
+
 def test_a_settings_file_that_cannot_be_written_is_refused_by_name(folder, capsys):
     """`init` into a folder that is not there, and over a folder."""
     for place in ("nowhere/.env", "."):

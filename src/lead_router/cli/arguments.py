@@ -76,6 +76,7 @@ def _preview(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     explain.add_argument("lead", help="its id")
     _json(explain)
     for one in (plan, explain):
+        _settings(one)
         one.add_argument("--at", type=instant, metavar="INSTANT", help="judge hours, absences and caps at this instant")
 
 
@@ -92,6 +93,8 @@ def _rules(command: argparse.ArgumentParser) -> None:
     push = verbs.add_parser("push", help="show what would change in the org, and with --yes change it")
     push.add_argument("--from", type=Path, metavar="DIR", required=True, dest="folder")
     push.add_argument("--yes", action="store_true", help="write, unless the org's rules changed since they were pulled")
+    for one in (check, pull, push):
+        _settings(one)
     for one in (check, test, pull, push):
         _json(one)
 
