@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lead_router.app.orgrules import read_rules, write_rules
-from lead_router.app.ruling import check_org_in, pull_in, push_in
+from lead_router.app.ruling import Wrote, check_org_in, pull_in, push_in
 from lead_router.app.wiring import Wired
 from lead_router.errors import Misconfigured, OutcomeUnknown, Rejected
 from lead_router.rulefiles import Added, Altered, FileRule, Removed, Where, WhereKind, differences, read_folder
@@ -159,7 +159,7 @@ def test_a_refusal_of_one_rule_leaves_all_as_they_were(org):
 
 
 def test_files_that_do_not_fit_are_refused_before_the_org_is_asked_to_change(org, wired, tmp_path):
-    """Not pulled, of another org, unknown field or target, and edits that a pull would lose: each with its remedy."""
+    """Not pulled, of another org, unknown field or target: each with its remedy."""
     (tmp_path / "rules.yaml").write_text("rules: []\n")
     with pytest.raises(Misconfigured, match="pull first"):
         push_in(wired, tmp_path, yes=True)
@@ -167,8 +167,6 @@ def test_files_that_do_not_fit_are_refused_before_the_org_is_asked_to_change(org
     _edit(tmp_path, ("name: All", "name: All\n  criteria: Contry = 'NO'"))
     with pytest.raises(Misconfigured, match="did you mean Country"):
         push_in(wired, tmp_path, yes=True)
-    with pytest.raises(Misconfigured, match="--force"):
-        pull_in(wired, tmp_path, force=False)
     pull_in(wired, tmp_path, force=True)
     _edit(tmp_path, ("group: emea", "user: nobody@sim.example"))
     with pytest.raises(Misconfigured, match="there is no user 'nobody@sim"):
@@ -178,6 +176,77 @@ def test_files_that_do_not_fit_are_refused_before_the_org_is_asked_to_change(org
     with pytest.raises(Misconfigured, match="pulled from org 00D000000000001AAA"):
         push_in(wired, tmp_path, yes=True)
     assert set(_stored(org)) == {"All"}
+
+
+def test_no_rules_in_the_files_are_no_wish_to_delete_those_of_the_org(org, wired, tmp_path):
+    """A wrong checkout empties no org: a missing file is refused by name, an empty list unless it is asked for."""
+    pull_in(wired, tmp_path, force=False)
+    (tmp_path / "rules.yaml").unlink()
+    for yes, delete_all in ((False, False), (True, False), (True, True)):
+        with pytest.raises(Misconfigured, match=r"rules\.yaml is missing"):
+            push_in(wired, tmp_path, yes=yes, delete_all=delete_all)
+    for text in ("", "rules: []\n", "rules:\n"):
+        (tmp_path / "rules.yaml").write_text(text)
+        for yes in (False, True):
+            with pytest.raises(Misconfigured, match="would delete all 1 rules of the org: if that is meant, add --del"):
+                push_in(wired, tmp_path, yes=yes)
+    assert set(_stored(org)) == {"All"}
+    assert not push_in(wired, tmp_path, yes=False, delete_all=True).written
+    assert push_in(wired, tmp_path, yes=True, delete_all=True).written
+    assert _stored(org) == {}
+    assert push_in(wired, tmp_path, yes=True).differences == ()
+
+
+def test_a_group_that_is_new_in_the_org_becomes_known_without_losing_edits(org, wired, tmp_path):
+    """The push tells what to do, the pull renews what is known of the org and keeps the edited rules."""
+    pull_in(wired, tmp_path, force=False)
+    _edit(tmp_path, ("- name: All", "- {name: North, precedence: 5, group: north}\n- name: All"))
+    org.insert("Round_Robin_Group__c", Name="North", Key__c="north", Mode__c="Live")
+    with pytest.raises(Misconfigured, match="if it is new in the org, run `lead-router rules pull`"):
+        push_in(wired, tmp_path, yes=True)
+    edited = (tmp_path / "rules.yaml").read_text()
+
+    assert pull_in(wired, tmp_path, force=False).wrote is Wrote.KNOWN
+    assert (tmp_path / "rules.yaml").read_text() == edited
+    assert {path.name for path in tmp_path.iterdir()} == {"org.yaml", "rules.yaml"}
+    assert push_in(wired, tmp_path, yes=True).written
+    assert set(_stored(org)) == {"North", "All"}
+
+
+def test_rules_edited_on_both_sides_are_put_beside_each_other_to_be_merged(org, wired, tmp_path):
+    """The files' edits stay, the org's rules stand beside them, and what was merged by hand goes through."""
+    _three(org)
+    pull_in(wired, tmp_path, force=False)
+    _edit(tmp_path, ("Country = 'A'", "Country = 'mine'"))
+    edited = (tmp_path / "rules.yaml").read_text()
+    org.update(org.refs["all"], Criteria__c="Country = 'theirs'")
+    with pytest.raises(Misconfigured, match="pull, merge, and push again"):
+        push_in(wired, tmp_path, yes=True)
+
+    for again in (False, True):
+        got = pull_in(wired, tmp_path, force=False)
+        assert (got.wrote, len(got.differences)) == (Wrote.BESIDE, 0 if again else 1)
+        assert (tmp_path / "rules.yaml").read_text() == edited
+        assert "Country = 'theirs'" in (tmp_path / "rules.org.yaml").read_text()
+    shown = push_in(wired, tmp_path, yes=False)
+    assert [one.before.name for one in shown.differences if isinstance(one, Altered)] == ["A", "All"]
+    _edit(tmp_path, ("name: All\n", "name: All\n  criteria: Country = 'theirs'\n"))
+    assert push_in(wired, tmp_path, yes=True).written
+    assert (_stored(org)["A"], _stored(org)["All"]) == ((10, "Country = 'mine'"), (100, "Country = 'theirs'"))
+    assert not (tmp_path / "rules.org.yaml").exists()
+
+
+def test_rules_written_without_a_pull_are_kept_by_the_first_one(org, wired, tmp_path):
+    """No record of the org: its rules stand beside the files' own. Edits meant for another org are still refused."""
+    (tmp_path / "rules.yaml").write_text("rules:\n- {name: Mine, precedence: 1, group: emea}\n")
+    assert pull_in(wired, tmp_path, force=False).wrote is Wrote.BESIDE
+    text = (tmp_path / "org.yaml").read_text()
+    (tmp_path / "org.yaml").write_text(text.replace(f"org: {org.org.org_id}", "org: 00D000000000001AAA"))
+    with pytest.raises(Misconfigured, match=r"pushed to org 00D000000000001AAA: .*--force"):
+        pull_in(wired, tmp_path, force=False)
+    assert pull_in(wired, tmp_path, force=True).wrote is Wrote.RULES
+    assert {path.name for path in tmp_path.iterdir()} == {"org.yaml", "rules.yaml"}
+    assert "Mine" not in (tmp_path / "rules.yaml").read_text()
 
 
 def test_the_router_s_own_user_may_not_change_rules(tmp_path):

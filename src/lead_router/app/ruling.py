@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from lead_router.app.orgrules import OrgRules, group_keys, queue_names, read_rules, write_rules
@@ -15,6 +16,7 @@ from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import Finding
 from lead_router.rulefiles import (
     ORG_FILE,
+    ORG_RULES_FILE,
     RULES_FILE,
     Difference,
     Folder,
@@ -34,9 +36,25 @@ from lead_router.salesforce.names import Objects
 from lead_router.settings import Settings
 
 
+class Wrote(StrEnum):
+    """Which rules a pull wrote: the files' own, none because they had edits, or the org's beside those edits."""
+
+    RULES = "rules"
+    KNOWN = "known"
+    BESIDE = "beside"
+
+
+@dataclass(frozen=True, slots=True)
+class Got:
+    """What became of the org's rules since the last pull, and what this one wrote of them."""
+
+    differences: tuple[Difference, ...]
+    wrote: Wrote
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a pull changed in the files, or a push changes in the org; `written` says whether it did."""
+    """What a push changes in the org; `written` says whether it did."""
 
     differences: tuple[Difference, ...]
     written: bool
@@ -79,34 +97,47 @@ def tried_files(folder: Path) -> list[Tried]:
     return tried(read.cases, read.rules, _around(read.pulled).fields, now())
 
 
-def pull(settings: Settings, folder: Path, *, force: bool) -> Move:
-    """Write the org's rules and what is known of the org to files; raises Misconfigured for edits not pushed yet."""
+def pull(settings: Settings, folder: Path, *, force: bool) -> Got:
+    """Write the org's rules and what is known of the org to files; edits that were not pushed stay, without `force`.
+
+    Where the org's rules changed as well, they are put beside the edited ones, to be merged by hand. Raises
+    Misconfigured for edits of rules of another org.
+    """
     return pull_in(wire(settings), folder, force=force)
 
 
-def pull_in(wired: Wired, folder: Path, *, force: bool) -> Move:
+def pull_in(wired: Wired, folder: Path, *, force: bool) -> Got:
     """The same for an org within reach."""
     folder.mkdir(parents=True, exist_ok=True)
     read = read_folder(folder)
-    _refuse_edits(folder, read, force=force)
+    _refuse_elsewhere(folder, read)
     org = read_rules(wired.rest)
     rules = tuple(one.rule for one in org.rules)
     pulled = _seen(wired, org)
     before = read.pulled.rules if read.pulled is not None and read.pulled.org_id == pulled.org_id else ()
-    (folder / RULES_FILE).write_text(rules_text(rules), encoding="utf-8")
+    wrote = Wrote.RULES if force else _writable(folder, read, pulled)
+    match wrote:
+        case Wrote.RULES:
+            (folder / RULES_FILE).write_text(rules_text(rules), encoding="utf-8")
+            (folder / ORG_RULES_FILE).unlink(missing_ok=True)
+        case Wrote.BESIDE:
+            (folder / ORG_RULES_FILE).write_text(rules_text(rules), encoding="utf-8")
+        case Wrote.KNOWN:
+            pass
     (folder / ORG_FILE).write_text(org_text(pulled), encoding="utf-8")
-    return Move(differences(before, rules), written=True)
+    return Got(differences(before, rules), wrote)
 
 
-def push(settings: Settings, folder: Path, *, yes: bool) -> Move:
+def push(settings: Settings, folder: Path, *, yes: bool, delete_all: bool = False) -> Move:
     """What makes the org's rules those of the files; done only with `yes`, in one transaction.
 
-    Raises Misconfigured where the org's rules are no longer as they were pulled, or the files' rules cannot be used.
+    Raises Misconfigured where the org's rules are no longer as they were pulled, the files' rules cannot be used, or
+    there are none: no file of rules, or an empty one without `delete_all`.
     """
-    return push_in(wire(settings), folder, yes=yes)
+    return push_in(wire(settings), folder, yes=yes, delete_all=delete_all)
 
 
-def push_in(wired: Wired, folder: Path, *, yes: bool) -> Move:
+def push_in(wired: Wired, folder: Path, *, yes: bool, delete_all: bool = False) -> Move:
     """The same for an org within reach."""
     read = read_folder(folder)
     if read.pulled is None:
@@ -115,9 +146,10 @@ def push_in(wired: Wired, folder: Path, *, yes: bool) -> Move:
         raise Misconfigured(f"these files were pulled from org {read.pulled.org_id}, not from this one: pull from it")
     bad = [one for one in check(read.rules, _around(read.pulled)) if not one.ok and not one.warning]
     if bad:
-        raise Misconfigured("; ".join(f"{one.name}: {one.detail}" for one in bad))
+        raise Misconfigured("\n".join(f"{one.name}: {one.detail}; {one.remedy}" for one in bad))
     org = read_rules(wired.rest)
     found = differences(org.rules, read.rules)
+    _refuse_nothing(folder, read, org, delete_all=delete_all)
     moved = drift(read.pulled.rules, org.rules)
     if moved and found:
         told = "\n".join(str(one) for one in moved)
@@ -130,19 +162,45 @@ def push_in(wired: Wired, folder: Path, *, yes: bool) -> Move:
         write_rules(wired.rest, org, found)
     if found or moved:  # a push whose answer was lost has left the org as the files want it
         (folder / ORG_FILE).write_text(org_text(_seen(wired, read_rules(wired.rest))), encoding="utf-8")
+    (folder / ORG_RULES_FILE).unlink(missing_ok=True)
     return Move(found, written=bool(found))
 
 
-def _refuse_edits(folder: Path, read: Folder, *, force: bool) -> None:
+def _refuse_nothing(folder: Path, read: Folder, org: OrgRules, *, delete_all: bool) -> None:
+    """A wrong checkout, or a file that was not saved, must not empty the org."""
+    if read.rules or not org.rules:
+        return
+    if not (folder / RULES_FILE).is_file():
+        raise Misconfigured(f"{folder / RULES_FILE} is missing: check it out, or pull; nothing was written")
+    if not delete_all:
+        raise Misconfigured(
+            f"{folder} holds no rules, a push would delete all {len(org.rules)} rules of the org: if that is meant, "
+            "add --delete-all"
+        )
+
+
+def _refuse_elsewhere(folder: Path, read: Folder) -> None:
     elsewhere = next((rule.at.file for rule in read.rules if rule.at.file != RULES_FILE), None)
     if elsewhere is not None:
         raise Misconfigured(f"{folder / elsewhere} holds rules too: pull writes {RULES_FILE} alone; move them there")
-    if force or not read.rules:
-        return
-    if read.pulled is None or differences(read.pulled.rules, read.rules):
+
+
+def _writable(folder: Path, read: Folder, org: Pulled) -> Wrote:
+    """Whether the files hold edits that a pull would lose, and whether the org's rules changed besides."""
+    before = read.pulled
+    if not read.rules or not differences(org.rules, read.rules):
+        return Wrote.RULES
+    if before is not None and not differences(before.rules, read.rules):
+        return Wrote.RULES
+    if before is not None and before.org_id != org.org_id:
         raise Misconfigured(
-            f"{folder / RULES_FILE} has changes that were not pushed: push them, or add --force to lose them"
+            f"{folder / RULES_FILE} has changes that were not pushed to org {before.org_id}: push them there, or add "
+            "--force to lose them"
         )
+    # A merge that an earlier pull asked for is not done while its file lies there.
+    if before is None or drift(before.rules, org.rules) or (folder / ORG_RULES_FILE).exists():
+        return Wrote.BESIDE
+    return Wrote.KNOWN
 
 
 def _seen(wired: Wired, org: OrgRules) -> Pulled:

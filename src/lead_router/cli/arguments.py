@@ -10,7 +10,8 @@ from lead_router import __version__
 
 EPILOG = """exit codes:
   0  done, or everything is as it should be
-  1  a fault while running, or `doctor`, `rules check` or `rules test` found something
+  1  a fault while running, or `doctor`, `rules check` or `rules test` found something, or
+     `rules pull` left rules to be merged by hand
   2  wrong usage, or a setting or record that a person must change
   3  Salesforce or the database did not answer; try again later
 """
@@ -89,10 +90,11 @@ def _rules(command: argparse.ArgumentParser) -> None:
     test.add_argument("--files", type=Path, metavar="DIR", required=True)
     pull = verbs.add_parser("pull", help="write the org's rules to files")
     pull.add_argument("--to", type=Path, metavar="DIR", required=True)
-    pull.add_argument("--force", action="store_true", help="overwrite changes that were not pushed")
+    pull.add_argument("--force", action="store_true", help="overwrite changes that were not pushed, instead of keeping")
     push = verbs.add_parser("push", help="show what would change in the org, and with --yes change it")
     push.add_argument("--from", type=Path, metavar="DIR", required=True, dest="folder")
     push.add_argument("--yes", action="store_true", help="write, unless the org's rules changed since they were pulled")
+    push.add_argument("--delete-all", action="store_true", help="go on where the files hold no rules at all")
     for one in (check, pull, push):
         _settings(one)
     for one in (check, test, pull, push):

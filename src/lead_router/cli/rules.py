@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from lead_router import app
 from lead_router.cli.commands import settings_of
 from lead_router.cli.show import as_json
 from lead_router.ports import Finding
-from lead_router.rulefiles import Added, Altered, Difference, FileRule, Removed, Tried
+from lead_router.rulefiles import (
+    ORG_FILE,
+    ORG_RULES_FILE,
+    RULES_FILE,
+    Added,
+    Altered,
+    Difference,
+    FileRule,
+    Removed,
+    Tried,
+)
 
 
 def rules(words: argparse.Namespace) -> int:
@@ -61,18 +72,41 @@ def _tried(one: Tried) -> dict[str, Any]:
 
 
 def _pull(words: argparse.Namespace) -> int:
-    move = app.pull(settings_of(words), words.to, force=words.force)
+    got = app.pull(settings_of(words), words.to, force=words.force)
+    code = int(got.wrote is app.Wrote.BESIDE)
     if words.json:
-        print(as_json({"written": True, "differences": [_difference(one) for one in move.differences]}))
-        return 0
-    for one in move.differences:
+        print(
+            as_json(
+                {
+                    "written": got.wrote is app.Wrote.RULES,
+                    "wrote": got.wrote,
+                    "differences": [_difference(one) for one in got.differences],
+                }
+            )
+        )
+        return code
+    for one in got.differences:
         print(one)
-    print(f"wrote {words.to}: {len(move.differences)} rules differ from the last pull")
-    return 0
+    print(_pulled(got, words.to))
+    return code
+
+
+def _pulled(got: app.Got, folder: Path) -> str:
+    match got.wrote:
+        case app.Wrote.RULES:
+            return f"wrote {folder}: {len(got.differences)} rules differ from the last pull"
+        case app.Wrote.KNOWN:
+            return f"wrote {folder / ORG_FILE}; kept {folder / RULES_FILE}, its changes are not pushed yet"
+        case app.Wrote.BESIDE:
+            return (
+                f"kept {folder / RULES_FILE}, its changes are not pushed yet; the org's rules are in "
+                f"{folder / ORG_RULES_FILE}: merge them by hand into {RULES_FILE}, then `lead-router rules push "
+                f"--from {folder}`: it makes the org's rules those of {RULES_FILE}"
+            )
 
 
 def _push(words: argparse.Namespace) -> int:
-    move = app.push(settings_of(words), words.folder, yes=words.yes)
+    move = app.push(settings_of(words), words.folder, yes=words.yes, delete_all=words.delete_all)
     if words.json:
         print(as_json({"written": move.written, "differences": [_difference(one) for one in move.differences]}))
         return 0

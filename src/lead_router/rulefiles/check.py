@@ -49,6 +49,7 @@ def check(rules: Sequence[FileRule], around: Surroundings) -> list[Finding]:
     return found or [Finding("rules", ok=True, detail=f"{len(ordered)} rules, nothing to mend")]
 
 
+_MAY_BE_NEW = "if it is new in the org, run `lead-router rules pull` to renew org.yaml"
 _GROUPS_UNKNOWN = "not looked at: there is no file with what the org holds (`lead-router rules pull` writes it)"
 
 
@@ -78,15 +79,15 @@ def _of_target(rule: FileRule, around: Surroundings) -> Iterator[Finding]:
         case WhereKind.GROUP if around.groups is not None:
             if name not in around.groups:
                 hint = nearest(name, around.groups)
-                yield Finding(
-                    place(rule), ok=False, detail=f"there is no group '{name}'{hint}", remedy="choose a group"
-                )
+                remedy = f"choose a group; {_MAY_BE_NEW}"
+                yield Finding(place(rule), ok=False, detail=f"there is no group '{name}'{hint}", remedy=remedy)
             elif around.groups[name] == 0:
                 detail = f"group '{name}' has no member who can ever be on duty: its leads are held or fall back"
                 yield Finding(place(rule), ok=False, warning=True, detail=detail, remedy="add members to the group")
         case WhereKind.QUEUE if around.queues is not None and name not in around.queues:
             hint = nearest(name, around.queues)
-            yield Finding(place(rule), ok=False, detail=f"there is no queue '{name}'{hint}", remedy="choose a queue")
+            remedy = f"choose a queue; {_MAY_BE_NEW}"
+            yield Finding(place(rule), ok=False, detail=f"there is no queue '{name}'{hint}", remedy=remedy)
         case _:
             return
 

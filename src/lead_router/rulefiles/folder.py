@@ -25,6 +25,7 @@ from lead_router.rulefiles.strict import Leaf, Part, Row
 
 RULES_FILE = "rules.yaml"
 ORG_FILE = "org.yaml"
+ORG_RULES_FILE = "rules.org.yaml"
 
 _KINDS = tuple(kind.value for kind in WhereKind)
 _MATCH_KEYS = ("match_on", "off_duty")
@@ -44,13 +45,18 @@ class Folder:
 
 
 def read_folder(folder: Path) -> Folder:
-    """All `*.yaml` and `*.yml` files of a folder; raises Misconfigured naming file and line of the first fault."""
+    """All `*.yaml` and `*.yml` files of a folder, but for the org's rules that a pull put there to be merged.
+
+    Raises Misconfigured naming file and line of the first fault.
+    """
     if not folder.is_dir():
         raise Misconfigured(f"{folder} is not a folder: `lead-router rules pull --to {folder}` makes one")
     rules: list[FileRule] = []
     cases: list[Case] = []
     pulled: Pulled | None = None
     for path in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
+        if path.name == ORG_RULES_FILE:
+            continue
         part = strict.read(_content(path), path.name)
         if part is None:
             continue
