@@ -255,5 +255,29 @@ def test_a_csv_file_at_fault_is_refused_by_line_and_column(tmp_path, text, told)
 
 def test_a_csv_file_that_is_not_there_is_named(tmp_path):
     """The path stands in the refusal."""
-    with pytest.raises(Misconfigured, match=r"none\.csv: FileNotFoundError"):
+    with pytest.raises(Misconfigured, match=r"none\.csv: No such file"):
         read_sheet(tmp_path / "none.csv", FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("Country\nÅland\n".encode("cp1252"), "leads.csv is not UTF-8: save it as CSV UTF-8"),
+        ("Country\nNO\n".encode("utf-16"), "leads.csv is not UTF-8: save it as CSV UTF-8"),
+        (
+            b"Country;Email\nNO;a@x.example\n",
+            "leads.csv:1: semicolons separate the columns: save it as CSV with commas",
+        ),
+        (b"Country\tEmail\nNO\ta@x.example\n", "leads.csv:1: tabs separate the columns: save it as CSV with commas"),
+        (None, "leads.csv: Is a directory"),
+    ],
+    ids=["cp1252", "utf-16", "semicolons", "tabs", "folder"],
+)
+def test_a_sheet_that_a_spreadsheet_saved_otherwise_is_refused_with_what_to_do(tmp_path, content, told):
+    """Encoding and separator are named, not what a parser made of them; so is a folder where a file should be."""
+    path = tmp_path / "leads.csv"
+    path.mkdir() if content is None else path.write_bytes(content)
+
+    with pytest.raises(Misconfigured) as refused:
+        read_sheet(path, FIELDS)
+    assert str(refused.value).endswith(told)

@@ -38,8 +38,10 @@ def read_sheet(path: Path, fields: Mapping[str, str]) -> Sheet:
                     raise Misconfigured(f"{path.name} has more than {ROWS_MAX} leads: plan them in parts")
                 leads.append(_lead(row, columns, f"{path.name}:{rows.line_num}", fields))
                 lines.append(rows.line_num)
-    except (OSError, UnicodeDecodeError) as fault:
-        raise Misconfigured(f"cannot read {path}: {type(fault).__name__}") from None
+    except UnicodeDecodeError:
+        raise Misconfigured(f"{path.name} is not UTF-8: save it as CSV UTF-8") from None
+    except OSError as fault:
+        raise Misconfigured(f"cannot read {path}: {fault.strerror}") from None
     except csv.Error as fault:
         raise Misconfigured(f"{path.name}: this is not CSV: {fault}") from None
     return Sheet(tuple(leads), tuple(lines))
@@ -49,6 +51,9 @@ def _columns(heads: Sequence[str], fields: Mapping[str, str], path: Path) -> tup
     if not any(head.strip() for head in heads):
         raise Misconfigured(f"{path.name}:1: the first line names the columns, and there is none")
     columns: list[str] = []
+    for mark, word in (";", "semicolons"), ("\t", "tabs"):
+        if len(heads) == 1 and mark in heads[0]:
+            raise Misconfigured(f"{path.name}:1: {word} separate the columns: save it as CSV with commas")
     for head in heads:
         try:
             column = fieldvalues.spelt(head.strip(), fields)
