@@ -75,8 +75,10 @@ class Settings(BaseModel):
     )
     reroutes: Switch = Field(
         Switch.LIVE,
-        description="Leads that are returned, set back or changed once routed. live: routed anew; observe: left where "
-        "they are, and the log says who would get them; off: left where they are.",
+        description="Leads that, once routed, are returned to an intake owner, set back to a status of "
+        "LEAD_ROUTER_INTAKE_STATUSES, or changed so that they match another group (where the group's When Group "
+        "Changes, Reroute__c, is Reroute). live: routed anew; observe: left where they are, and the log says who would "
+        "get them; off: left where they are.",
     )
     reroutes_max: int = Field(3, ge=1, le=100, description="Re-routes of one lead within an hour; then it is held.")
     lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
