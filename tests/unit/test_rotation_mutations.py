@@ -15,23 +15,27 @@ MUTATIONS = {
     "a newcomer starts at zero": ("clock if member.next_turn is None", "0 if member.next_turn is None"),
     "more than two turns are owed": ("OWED_TURNS = 2", "OWED_TURNS = 3"),
     "only one turn is owed": ("OWED_TURNS = 2", "OWED_TURNS = 1"),
-    "any number of turns is owed": ("max(start[member.id], mean - OWED_TURNS * stride(member))", "start[member.id]"),
-    "the mean forgets weights": (
-        "sum(member.weight * (start[member.id] - low) for",
-        "sum((start[member.id] - low) for",
+    "any number of turns is owed": ("max(place, mean - OWED_TURNS * stride(one))", "place"),
+    "the means forget weights": (
+        "weighted: int = sum(map(mul, weights, start))",
+        "weighted = sum(weights) * sum(start) // len(on)",
     ),
+    "the means are rounded up": ("weighted // sum(weights)", "weighted // sum(weights) + 1"),
     "the clock stands still": ("clock = max(group.clock, min(start.values()))", "clock = group.clock"),
     "the clock follows the able": (
         "clock = max(group.clock, min(start.values()))",
         "clock = max(group.clock, min(start[one.id] for one in able))",
     ),
     "all the able are ready": ("    if ready:\n        return ready", "    return able"),
-    "who stands at the mean is not ready": ("* total <= weighted", "* total < weighted"),
+    "who stands at the mean is not ready": ("<= mean]", "< mean]"),
     "readiness forgets weights": (
-        "weighted = sum(member.weight * (start[member.id] - clock) for",
-        "weighted = sum((start[member.id] - clock) for",
+        "    mean = _mean(on, start.values())",
+        "    mean = sum(start.values()) // len(on)",
     ),
-    "readiness looks at the able alone": ("for member in on)\n    ready", "for member in able)\n    ready"),
+    "readiness looks at the able alone": (
+        "_mean(on, start.values())",
+        "_mean(able, [start[member.id] for member in able])",
+    ),
     "nobody ready means anybody": ("if start[member.id] == least]", "if least is not None]"),
     "the deadline forgets the stride": (
         "return start + stride(member), start, newcomer",

@@ -40,7 +40,7 @@ def by_rule(table: Table, case: Case) -> Decision:
     """The decision of the first rule that the lead meets and that does not fall through."""
     fell: tuple[str, ...] = ()
     for rule in matching(table.book, case.lead, table.snapshot.taken_at):
-        told = replace(case, notes=(*case.notes, *fell))
+        told = replace(case, notes=(*case.notes, *fell)) if fell else case
         match rule.target:
             case ToOwner():
                 return _by_owner(table, told, rule, rule.target)
@@ -120,7 +120,7 @@ def _by_chain(table: Table, case: Case, rule: Rule, group: Group) -> Assign | Ho
 def _behind(table: Table, case: Case, rule: Rule, group: Group, turn: Turn) -> Hold | None:
     if group.mode is Mode.OBSERVE:
         return None
-    older = older_for(table, case, turn.before, turn.member)
+    older = older_for(table, case, turn)
     if older is None:
         return None
     reason = f"waits behind an older lead that {turn.member.name} of group '{turn.group.key}' could take"

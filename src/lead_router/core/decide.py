@@ -25,7 +25,7 @@ from lead_router.core.model import (
     Submission,
     Switch,
 )
-from lead_router.core.overtaking import joins
+from lead_router.core.overtaking import joins, line_up
 from lead_router.core.reopening import Left, Settled, want_of
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
@@ -42,7 +42,8 @@ def decide(configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask]
     A member goes to a newer lead only if no older lead that waits could take that member (`overtaking`).
     Raises Misconfigured where the configuration's rules cannot be used.
     """
-    table = laid(configuration, snapshot, asks)
+    table = laid(configuration, snapshot)
+    line_up(table, asks)
     made: dict[int, Decision] = {}
     for place in sorted(range(len(asks)), key=lambda place: age(asks[place])):
         decision = made[place] = _decision(table, asks[place])
@@ -106,9 +107,10 @@ def _by_course(table: Table, case: Case) -> Decision:
             left = table.siblings.wait_s - case.ask.waited_s
             return Hold(case.ask, case.lead, reason, min(WAIT_RETRY_S, max(left, 1.0)))
         case Lone(keys_free=keys_free, note=note):
-            submission = case.submission if keys_free else None
-            notes = (*case.notes, note) if note else case.notes
-            return by_rule(table, replace(case, submission=submission, notes=notes))
+            if note or not keys_free:
+                notes = (*case.notes, note) if note else case.notes
+                case = replace(case, submission=case.submission if keys_free else None, notes=notes)
+            return by_rule(table, case)
 
 
 def _note_for_siblings(table: Table, submission: Submission | None, decision: Decision) -> None:

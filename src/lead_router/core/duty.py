@@ -12,7 +12,7 @@ from lead_router.core.hours import next_open
 from lead_router.core.model import Absence, Configuration, Group, Hours, Member, Turn
 from lead_router.core.zones import is_zone, local_date, next_midnight, said
 
-_Judged: TypeAlias = "dict[tuple[str, str], tuple[Member, tuple[str | None, int], Off | None]]"
+_Judged: TypeAlias = "dict[tuple[str, str], tuple[Member, str | None, int, Off | None]]"
 _STEPS_MAX = 64  # reasons that follow one another before someone is on duty; more is "no clock tells"
 
 
@@ -61,12 +61,12 @@ def off_duty(member: Member, group: Group, moment: Moment | None = None) -> Off 
     if moment is None:
         return _by_rows(member)
     place = (group.id, member.id)
-    held = moment.open_leads.get(member.user_id, 0)
+    held = 0 if member.open_cap is None else moment.open_leads.get(member.user_id, 0)
     known = moment.judged.get(place)
-    if known is not None and known[0] is member and known[1] == (group.hours_id, held):
-        return known[2]
+    if known is not None and known[0] is member and known[2] == held and known[1] == group.hours_id:
+        return known[3]
     off = _by_moment(member, group, moment)
-    moment.judged[place] = (member, (group.hours_id, held), off)
+    moment.judged[place] = (member, group.hours_id, held, off)
     return off
 
 
@@ -86,7 +86,7 @@ def available_at(member: Member, group: Group, moment: Moment) -> datetime | Non
             return moment.at
         if off.until is None:
             return None
-        moment = replace(moment, at=off.until, judged={})
+        moment = Moment(off.until, moment.hours, moment.absences, moment.open_leads, moment.unfit)
     return None
 
 
@@ -96,8 +96,8 @@ def counted(turn: Turn, at: datetime) -> Turn:
         return turn
     today = _today(turn.member, at)
     member = replace(turn.member, day=today, day_count=_count(turn.member, today) + 1)
-    members = tuple(member if one.id == member.id else one for one in turn.group.members)
-    return replace(turn, member=member, group=replace(turn.group, members=members))
+    members = tuple([member if one.id == member.id else one for one in turn.group.members])
+    return Turn(turn.number, member, replace(turn.group, members=members), turn.before)
 
 
 def hours_closed(hours_id: str, moment: Moment, zone: str) -> Off | None:

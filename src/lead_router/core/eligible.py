@@ -43,26 +43,34 @@ def former_owners(lead: Lead, rows: Iterable[LedgerRow]) -> Former:
 
 
 def standings(group: Group, lead: Lead, former: Former, moment: Moment, book: Rulebook) -> tuple[Standing, ...]:
-    """Every member of the group before this lead, in the order in which their turns would come."""
+    """Every member of the group before this lead, as the group's rows come."""
     found = [
         Standing(member, off_duty(member, group, moment), refusal(member, lead, moment, book))
-        for member in in_order(group)
+        for member in group.members
     ]
-    barred = _barred(found, former)
+    barred = _barred(found, former) if former.owners else frozenset()
+    if not barred:
+        return tuple(found)
     return tuple(
         Standing(one.member, one.off, "had this lead before") if one.refusal is None and _has(one, barred) else one
         for one in found
     )
 
 
+def in_turn(group: Group, found: Iterable[Standing]) -> tuple[Standing, ...]:
+    """These standings of the group, in the order in which their turns would come."""
+    standing = {one.member.id: one for one in found}
+    return tuple(standing[member.id] for member in in_order(group, standing))
+
+
 def duty_of(found: Iterable[Standing]) -> frozenset[str]:
     """Ids of the members on duty, whatever the lead."""
-    return frozenset(one.member.id for one in found if one.off is None)
+    return frozenset([one.member.id for one in found if one.off is None])
 
 
 def eligible_of(found: Iterable[Standing]) -> frozenset[str]:
     """Ids of the members that may have the lead now."""
-    return frozenset(one.member.id for one in found if one.off is None and one.refusal is None)
+    return frozenset([one.member.id for one in found if one.off is None and one.refusal is None])
 
 
 def refusal(member: Member, lead: Lead, moment: Moment, book: Rulebook) -> str | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from lead_router.core import wording
 from lead_router.core.decide import decide
 from lead_router.core.duty import available_at
-from lead_router.core.eligible import Standing
+from lead_router.core.eligible import Standing, in_turn
 from lead_router.core.fallback import chain
 from lead_router.core.model import (
     Ask,
@@ -90,14 +90,14 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
     lead = snapshot.leads.get(ask.lead_id)
     if lead is None:
         return None
-    want = want_of(laid(configuration, snapshot, [ask]), ask, lead)
+    want = want_of(laid(configuration, snapshot), ask, lead)
     (decision,) = decide(configuration, snapshot, [ask])
     seen, asked, told = snapshot, ask, decision
     settled = None if isinstance(want, Wanted) or isinstance(decision, Count) else want.reason
     if settled is not None:
         seen, asked = _as_new(configuration, snapshot, lead), replace(ask, idempotency_key="")
         (told,) = decide(configuration, seen, [asked])
-    table = laid(configuration, seen, [asked])
+    table = laid(configuration, seen)
     rule, owner = _rule_and_owner(told)
     return Account(
         at=snapshot.taken_at,
@@ -149,7 +149,7 @@ def _asked(table: Table, rule: Rule | None) -> tuple[Group, ...]:
 
 def _group(table: Table, lead: Lead, group: Group, owner: str | None) -> GroupAccount:
     found = standings_of(table, group, lead, former_of(table, lead))
-    members = tuple(_member(table, group, one, owner) for one in found)
+    members = tuple(_member(table, group, one, owner) for one in in_turn(group, found))
     return GroupAccount(group.id, group.key, group.mode, group.turn + 1, members)
 
 

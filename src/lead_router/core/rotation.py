@@ -10,8 +10,9 @@ came later can, once, by a few more: where a third, far ahead, joins them, it li
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from operator import mul
 
 from lead_router.core.duty import Moment, on_duty
 from lead_router.core.model import Group, Member, Turn
@@ -36,7 +37,7 @@ def take_turn(group: Group, duty: Collection[str], eligible: Collection[str]) ->
         return None
     start = _starts(group.clock, on)
     clock = max(group.clock, min(start.values()))
-    ready = _ready(on, able, start, clock)
+    ready = _ready(on, able, start)
     picked = min(ready, key=lambda member: _order(member, start[member.id]))
     return _taken(group, picked, start[picked.id] + stride(picked), clock)
 
@@ -51,28 +52,34 @@ def who_is_next(group: Group, turns: int, moment: Moment | None = None) -> tuple
     return tuple(found)
 
 
-def in_order(group: Group) -> tuple[Member, ...]:
-    """All members, in the order of their next deadlines if all were on duty; those of weight 0 last."""
+def in_order(group: Group, ids: Collection[str] | None = None) -> tuple[Member, ...]:
+    """All members, or those of `ids`, by their next deadlines if all were on duty; those of weight 0 last."""
     on = [member for member in group.members if member.weight > 0]
     start = _starts(group.clock, on) if on else {}
-    paused = sorted((one for one in group.members if one.weight <= 0), key=lambda one: (one.sort_order, one.id))
-    return (*sorted(on, key=lambda member: _order(member, start[member.id])), *paused)
+    asked = [member for member in group.members if ids is None or member.id in ids]
+    paused = sorted((one for one in asked if one.weight <= 0), key=lambda one: (one.sort_order, one.id))
+    coming = [member for member in asked if member.weight > 0]
+    return (*sorted(coming, key=lambda member: _order(member, start[member.id])), *paused)
 
 
 def _starts(clock: int, on: list[Member]) -> dict[str, int]:
     """Where each member on duty stands: not before the clock, not owed more than two turns against the mean."""
-    start = {member.id: clock if member.next_turn is None else max(member.next_turn, clock) for member in on}
-    low = max(clock, min(start.values()))
-    total = sum(member.weight for member in on)
-    mean = low + sum(member.weight * (start[member.id] - low) for member in on) // total
-    return {member.id: max(start[member.id], mean - OWED_TURNS * stride(member)) for member in on}
+    start = [clock if member.next_turn is None else max(member.next_turn, clock) for member in on]
+    mean = _mean(on, start)
+    return {one.id: max(place, mean - OWED_TURNS * stride(one)) for one, place in zip(on, start, strict=True)}
 
 
-def _ready(on: list[Member], able: list[Member], start: dict[str, int], clock: int) -> list[Member]:
+def _mean(on: Sequence[Member], start: Iterable[int]) -> int:
+    """The mean of the places by weight, rounded down: what is not above the exact mean is not above it either."""
+    weights = [member.weight for member in on]
+    weighted: int = sum(map(mul, weights, start))
+    return weighted // sum(weights)
+
+
+def _ready(on: list[Member], able: list[Member], start: dict[str, int]) -> list[Member]:
     """Those of the able whose time has come: not ahead of the weighted mean of all on duty; else the first of them."""
-    total = sum(member.weight for member in on)
-    weighted = sum(member.weight * (start[member.id] - clock) for member in on)
-    ready = [member for member in able if (start[member.id] - clock) * total <= weighted]
+    mean = _mean(on, start.values())
+    ready = [member for member in able if start[member.id] <= mean]
     if ready:
         return ready
     least = min(start[member.id] for member in able)
@@ -88,5 +95,5 @@ def _order(member: Member, start: int) -> tuple[int, int, bool, int, int, str]:
 def _taken(group: Group, picked: Member, next_turn: int, clock: int) -> Turn:
     number = group.turn + 1
     member = replace(picked, next_turn=next_turn, last_turn=number, leads_received=picked.leads_received + 1)
-    members = tuple(member if one is picked else one for one in group.members)
+    members = tuple([member if one is picked else one for one in group.members])
     return Turn(number, member, replace(group, turn=number, clock=clock, members=members), group)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TypeAlias
 
 from lead_router.core.duty import Moment, moment_of
 from lead_router.core.eligible import Former, Standing, former_owners, standings
@@ -23,13 +24,26 @@ from lead_router.core.model import (
 from lead_router.core.rules import Rulebook, rulebook
 from lead_router.core.siblings import Siblings, rows_by_key
 
+Age: TypeAlias = tuple[datetime, float, int]
+
+
+@dataclass(slots=True)
+class Waiter:
+    """A lead that waits for members; `groups` are the ids of those that may give it one, None until that is asked."""
+
+    age: Age
+    ask: Ask
+    lead: Lead
+    groups: frozenset[str] | None = None
+
 
 @dataclass(slots=True)
 class Table:
     """What one round of decisions looks at and how far it has come.
 
-    Groups move on with each turn, open leads with each assignment, and `waiting`, the asks of leads that wait for
-    members, with each lead that joins them.
+    Groups move on with each turn, open leads with each assignment, and `waiting`, the leads that wait for members, the
+    oldest first, with each lead that joins them. `passed` is by group and member how many of these, from the first on,
+    that member could never take.
     """
 
     configuration: Configuration
@@ -42,7 +56,8 @@ class Table:
     siblings: Siblings
     decided: dict[str, Decision]
     open_leads: dict[str, int]
-    waiting: list[Ask]
+    waiting: list[Waiter] = field(default_factory=list)
+    passed: dict[tuple[str, str], int] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
 
 
@@ -58,14 +73,13 @@ class Case:
     notes: tuple[str, ...] = ()
 
 
-def laid(configuration: Configuration, snapshot: Snapshot, asks: Iterable[Ask]) -> Table:
+def laid(configuration: Configuration, snapshot: Snapshot) -> Table:
     """The table as it is before the first decision; raises Misconfigured where the configuration cannot be used."""
     book = rulebook(configuration)
     decided: dict[str, Decision] = {}
     open_leads = dict(snapshot.open_leads)
     members = [member for group in snapshot.groups.values() for member in group.members]
     inactive = frozenset(member.user_id for member in members if not member.user_active)
-    asked = {ask.lead_id for ask in asks}
     return Table(
         configuration=configuration,
         book=book,
@@ -83,11 +97,10 @@ def laid(configuration: Configuration, snapshot: Snapshot, asks: Iterable[Ask]) 
         ),
         decided=decided,
         open_leads=open_leads,
-        waiting=sorted((ask for ask in snapshot.waiting if ask.lead_id not in asked), key=age),
     )
 
 
-def age(ask: Ask) -> tuple[datetime, float, int]:
+def age(ask: Ask) -> Age:
     """Orders asks, the oldest first: by what happened first, then by the older job."""
     return ask.event_at, -ask.waited_s, ask.job_id
 

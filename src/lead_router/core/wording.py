@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lead_router.core.eligible import Standing
+from lead_router.core.eligible import Standing, in_turn
 from lead_router.core.model import Assign, Count, Decision, Follow, Group, Hold, Match, Observed, Rule, Skip, Turn
 
 PASSED_OVER_MAX = 20
@@ -12,14 +12,14 @@ PASSED_OVER_MAX = 20
 
 def by_turn(rule: Rule, turn: Turn, found: Sequence[Standing]) -> str:
     """Rule, group, turn, and who was passed over and why."""
-    passed = passed_over(found)
+    passed = passed_over(turn.before, found)
     said = f"{chose(rule, turn.group)}; turn {turn.number} went to {turn.member.name}."
     return joined(said, f"Passed over: {passed}." if passed else "")
 
 
 def by_fallback_turn(rule: Rule, group: Group, nobody: Sequence[str], turn: Turn, found: Sequence[Standing]) -> str:
     """Nobody of the chosen group could take it, so a fallback group gave a turn."""
-    passed = passed_over(found)
+    passed = passed_over(turn.before, found)
     went = f"Fallback group '{turn.group.key}': turn {turn.number} went to {turn.member.name}."
     return joined(f"{chose(rule, group)}; {'; '.join(nobody)}.", went, f"Passed over: {passed}." if passed else "")
 
@@ -71,16 +71,19 @@ def would(decision: Decision) -> str:
 
 def nobody_of(group: Group, found: Sequence[Standing], *, named: bool = False) -> str:
     """Why a group gives nothing out, without a full stop; with the group's key where it is not told otherwise."""
-    passed = passed_over(found)
+    passed = passed_over(group, found)
     why = f"nobody can take it: {passed}" if passed else "it has no members"
     return f"group '{group.key}': {why}" if named else why
 
 
-def passed_over(found: Sequence[Standing]) -> str:
+def passed_over(group: Group, found: Sequence[Standing]) -> str:
     """The members that could not take the lead, with their reasons, in the order in which their turns would come."""
-    told = [f"{one.member.name}: {reason}" for one in found if (reason := reason_of(one)) is not None]
-    more = len(told) - PASSED_OVER_MAX
-    return "; ".join(told[:PASSED_OVER_MAX]) + (f"; and {more} more" if more > 0 else "")
+    passed = [one for one in found if reason_of(one) is not None]
+    if not passed:
+        return ""
+    told = [f"{one.member.name}: {reason_of(one)}" for one in in_turn(group, passed)[:PASSED_OVER_MAX]]
+    more = len(passed) - PASSED_OVER_MAX
+    return "; ".join(told) + (f"; and {more} more" if more > 0 else "")
 
 
 def reason_of(one: Standing) -> str | None:

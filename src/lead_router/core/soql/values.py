@@ -124,8 +124,10 @@ def getter(path: str, *, exact: bool) -> Callable[[Mapping[str, Any]], Any]:
     Unless `exact`, a name that is not there as written is looked for in any letter case, as SOQL does.
     """
     names = path.split(".")
-    if exact and len(names) == 1:
-        return lambda record: record.get(path)
+    if len(names) == 1:
+        if exact:
+            return lambda record: record.get(path)
+        return lambda record: record[path] if path in record else _any_case(record, path)
 
     def read(record: Mapping[str, Any]) -> Any:
         value: Any = record
