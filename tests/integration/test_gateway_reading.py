@@ -215,6 +215,6 @@ def test_a_snapshot_reads_groups_first_and_members_behind_them(org: RestOrg) -> 
         "groups",
         "members",
         "leads",
-        "ledger",
+        "ledger0",
         "submissions0",
     ]

@@ -28,8 +28,9 @@ def plan(words: argparse.Namespace) -> int:
             print(as_json(made))
         case "csv":
             rows = csv.writer(sys.stdout, lineterminator="\n")
-            rows.writerow([one.name for one in fields(Planned)])
-            rows.writerows(list(asdict(one).values()) for one in made.leads)
+            names = [one.name for one in fields(Planned)]
+            rows.writerow(names)
+            rows.writerows([getattr(one, name) for name in names] for one in made.leads)
         case _:
             print(_table(made))
     return 0

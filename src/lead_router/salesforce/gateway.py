@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
+from lead_router.core.model import Batch, Configuration, Lead, LedgerRow, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import Mark, Overridden, Receipt
 from lead_router.salesforce import matching, queries, records
@@ -19,7 +19,7 @@ from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.glance import Whole, glanced, parts
 from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects, Permissions, Standard
-from lead_router.salesforce.people import People, people, reading, told, told_match
+from lead_router.salesforce.people import People, asking, people, reading, together, told, told_match
 from lead_router.salesforce.reading import read
 from lead_router.salesforce.records import Row
 from lead_router.salesforce.rest import Rest, Subrequest
@@ -91,19 +91,27 @@ class SalesforceOrg:
         keys = sorted(set(submission_keys))
         with self._lock:
             known = self._people
-        taken_at = self._now()
-        rows = read(self._rest, _parts(configuration, ids, keys))
-        ledger = (records.ledger_row(row) for name, found in rows.items() if name not in _NO_LEDGER for row in found)
+        taken_at, ledger = self._now(), _ledger(ids, keys)
+        rows = read(self._rest, [*_parts(configuration, ids), *ledger])
         leads = {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
         groups = records.groups(rows["groups"], rows["members"])
         plain = Snapshot(
             taken_at=taken_at,
             groups={group_id: told(group, known) for group_id, group in groups.items()},
             leads=leads,
-            ledger=tuple({row.id: row for row in ledger}.values()),
+            ledger=_rows_of(ledger, rows),
             submission_keys_read=frozenset(keys),
         )
         return self._completed(plain, matching.kinds(configuration), [one for one in ids if one not in leads], known)
+
+    def beside(self, configuration: Configuration, leads: Sequence[Lead], submission_keys: Sequence[str]) -> Snapshot:
+        """Leads as they were read before, with their ledger rows and matches as they are now, and without any group."""
+        with self._lock:
+            known = self._people
+        taken_at, ledger = self._now(), _ledger([lead.id for lead in leads], sorted(set(submission_keys)))
+        found = _rows_of(ledger, read(self._rest, ledger))
+        plain = Snapshot(taken_at, {}, {lead.id: lead for lead in leads}, found, frozenset(submission_keys))
+        return self._completed(plain, matching.kinds(configuration), [], known)
 
     def commit(self, batch: Batch) -> Receipt:
         """Write the batch in one call, all or nothing (DESIGN section 4)."""
@@ -202,9 +210,9 @@ class SalesforceOrg:
         ]
         if self._intake.usernames:
             parts.append(queries.part("users", queries.users(self._intake.usernames)))
-        asking = _readers(users)
-        rows = read(self._rest, [*parts, *asking], {"frozen", *(part.reference for part in asking)})
-        return rows, people(rows.get("frozen"), users, _together(rows, asking))
+        asked = asking(users)
+        rows = read(self._rest, [*parts, *asked], {"frozen", *(part.reference for part in asked)})
+        return rows, people(rows.get("frozen"), users, together(rows, asked))
 
     def _completed(
         self, plain: Snapshot, wanted: frozenset[matching.Kind], missing: Sequence[str], known: People
@@ -244,9 +252,9 @@ class SalesforceOrg:
         owners = {match.owner_id for several in matches.values() for match in several if match.user_active}
         strangers = sorted(owners - known.readers.keys())
         if strangers:
-            asking = _readers(strangers)
-            rows = read(self._rest, asking, {part.reference for part in asking})
-            known = replace(known, readers={**known.readers, **reading(strangers, _together(rows, asking))})
+            asked = asking(strangers)
+            rows = read(self._rest, asked, {part.reference for part in asked})
+            known = replace(known, readers={**known.readers, **reading(strangers, together(rows, asked))})
         return {lead_id: tuple(told_match(one, known) for one in several) for lead_id, several in matches.items()}
 
     def _refuse_hidden(self, objects: frozenset[str]) -> None:
@@ -267,30 +275,23 @@ class SalesforceOrg:
         return types
 
 
-def _parts(configuration: Configuration, ids: Sequence[str], keys: Sequence[str]) -> list[Subrequest]:
+def _parts(configuration: Configuration, ids: Sequence[str]) -> list[Subrequest]:
     parts = [queries.part("groups", queries.groups()), queries.part("members", queries.members())]
-    if ids:
-        parts += [
-            queries.part("leads", queries.leads(configuration.lead_fields, ids)),
-            queries.part("ledger", queries.ledger(LedgerFields.LEAD, ids)),
-        ]
-    for number, chunk in enumerate(queries.chunks(keys, queries.KEYS_MAX)):
-        parts.append(queries.part(f"submissions{number}", queries.submissions(chunk)))
-    return parts
+    return [*parts, queries.part("leads", queries.leads(configuration.lead_fields, ids))] if ids else parts
 
 
-def _readers(users: Sequence[str]) -> list[Subrequest]:
+def _ledger(ids: Sequence[str], keys: Sequence[str]) -> list[Subrequest]:
+    """The queries for ledger rows, by lead and by submission key."""
+    by_lead = (queries.ledger(LedgerFields.LEAD, few) for few in queries.chunks(ids, WRITES_MAX))
+    by_key = (queries.submissions(few) for few in queries.chunks(keys, queries.KEYS_MAX))
     return [
-        queries.part(f"readers{number}", queries.readers(few))
-        for number, few in enumerate(queries.chunks(users, queries.USERS_MAX))
+        queries.part(f"{name}{number}", soql)
+        for name, several in (("ledger", by_lead), ("submissions", by_key))
+        for number, soql in enumerate(several)
     ]
 
 
-def _together(rows: Mapping[str, Sequence[Row]], parts: Sequence[Subrequest]) -> list[Row] | None:
-    """The rows of all the parts; None where one was not answered."""
-    if any(part.reference not in rows for part in parts):
-        return None
-    return [row for part in parts for row in rows[part.reference]]
-
-
-_NO_LEDGER = frozenset({"groups", "members", "leads"})
+def _rows_of(ledger: Sequence[Subrequest], rows: Mapping[str, Sequence[Row]]) -> tuple[LedgerRow, ...]:
+    """The ledger rows found, each once."""
+    found = (records.ledger_row(row) for part in ledger for row in rows[part.reference])
+    return tuple({row.id: row for row in found}.values())

@@ -1,13 +1,15 @@
-"""What is known of users beside their member rows: who is frozen, and who may read leads. Pure."""
+"""What is asked and known of users beside their member rows: who is frozen, and who may read leads. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lead_router.core.model import Group, Match, Member
+from lead_router.salesforce import queries
 from lead_router.salesforce.names import RightsFields, Standard
 from lead_router.salesforce.records import Row
+from lead_router.salesforce.rest import Subrequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,21 @@ class People:
     def reads(self, user_id: str) -> bool:
         """Whether the user may read leads, as far as is known."""
         return self.readers.get(user_id, True)
+
+
+def asking(users: Sequence[str]) -> list[Subrequest]:
+    """The queries for those of the users that may read leads."""
+    return [
+        queries.part(f"readers{number}", queries.readers(few))
+        for number, few in enumerate(queries.chunks(users, queries.USERS_MAX))
+    ]
+
+
+def together(rows: Mapping[str, Sequence[Row]], parts: Sequence[Subrequest]) -> list[Row] | None:
+    """The rows of all the parts; None where one was not answered."""
+    if any(part.reference not in rows for part in parts):
+        return None
+    return [row for part in parts for row in rows[part.reference]]
 
 
 def people(frozen: Iterable[Row] | None, asked: Iterable[str], readers: Iterable[Row] | None) -> People:
