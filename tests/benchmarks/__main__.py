@@ -1,4 +1,7 @@
-"""`make bench`: prints figures; 1 only if the year broke a promise. Takes minutes; give it the machine for itself."""
+"""`make bench`: prints figures; 1 only if a plan told another owner than a lead got, or the year broke a promise.
+
+Takes minutes; give it the machine for itself.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks import report, rules, year
+from benchmarks import plan, report, rules, year
 from benchmarks.burst import by_naive_loop, by_router
 from benchmarks.figures import Pair, as_dict, figures
 
@@ -30,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
     rules.main()
     if options.record:
         (HERE / "REPORT.md").write_text(report.page(pairs, machine), encoding="utf-8")
-    return year.main([])
+    return max(plan.main([]), year.main([]))
 
 
 def _pair(latency_ms: int, leads: int, runs: int) -> Pair:
