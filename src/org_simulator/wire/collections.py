@@ -12,8 +12,9 @@ from org_simulator.ids import is_id
 from org_simulator.wire import rows
 from org_simulator.wire.errors import bad_request, record_errors, rolled_back
 from org_simulator.wire.exchange import Reply
+from org_simulator.wire.finding import reader
 from org_simulator.wire.paths import plan, resolve
-from org_simulator.wire.query import reader, record
+from org_simulator.wire.query import record
 from org_simulator.wire.world import Call, sobject_of, work
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from org_simulator.failures import Failure, entity_is_deleted, malformed_id, no_
 from org_simulator.ids import is_id, to18
 from org_simulator.wire.errors import bad_request
 from org_simulator.wire.exchange import Reply
+from org_simulator.wire.finding import reader
 from org_simulator.wire.paths import plan, relationship, resolve
-from org_simulator.wire.query import reader, record
+from org_simulator.wire.query import record
 from org_simulator.wire.world import Call, data_path, sobject_of, work
 
 if TYPE_CHECKING:
