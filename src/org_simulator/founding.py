@@ -57,6 +57,8 @@ def found(org: Org) -> tuple[str, str]:
         _organization(org, tx)
         _permissions(org, tx, integration_id)
         _queues(org, tx)
+        for sobject, fields in org.schema.custom_metadata:
+            tx.insert(sobject, fields)
     return admin_id, integration_id
 
 

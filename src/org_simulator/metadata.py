@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from org_simulator.sobjects import Field, ObjectPermission, PermissionSet, Queue, Rule, SObject
-from org_simulator.system_fields import system_fields
+from org_simulator.system_fields import custom_metadata_fields, system_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,7 @@ TYPES = {
     "Lookup": "reference",
     "MasterDetail": "reference",
     "AutoNumber": "string",
+    "MetadataRelationship": "string",
 }
 """Metadata type to describe type."""
 
@@ -40,6 +41,7 @@ LENGTHS = {"TextArea": 255, "Email": 80, "Phone": 40, "Url": 255, "Picklist": 25
 
 CUSTOM_PREFIXES = [f"a{letter}{digit}" for letter in "0123456789ABCDEFGHIJ" for digit in "0123456789"]
 EVENT_PREFIX = "e0{}"
+METADATA_PREFIX = "m0{}"
 
 
 class MetadataFault(Exception):
@@ -56,6 +58,7 @@ class Source:
     permission_sets: dict[str, PermissionSet] = field(default_factory=dict)
     custom_permissions: dict[str, str] = field(default_factory=dict)
     queues: dict[str, Queue] = field(default_factory=dict)
+    custom_metadata: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
 
 
@@ -124,7 +127,26 @@ def read(folder: Path) -> Source:
     for name, element in _each(folder / "queues", "queue"):
         kinds = tuple(kind.text("sobjectType") for kind in element.all("queueSobject"))
         source.queues[name] = Queue(name, element.text("name", name), kinds)
+    source.custom_metadata = [_metadata_record(*each, source) for each in _each(folder / "customMetadata", "md")]
     return source
+
+
+def _metadata_record(full_name: str, element: Element, source: Source) -> tuple[str, dict[str, Any]]:
+    """Object and fields of one record of custom metadata."""
+    kind, _, name = full_name.partition(".")
+    sobject = source.objects.get(f"{kind}__mdt")
+    if sobject is None:
+        raise MetadataFault(f"{element.file}: there is no object {kind}__mdt")
+    label = element.text("label", name)
+    values: dict[str, Any] = {"DeveloperName": name, "QualifiedApiName": name, "MasterLabel": label, "Label": label}
+    for given in element.all("values"):
+        found = sobject.fields.get(given.text("field").lower())
+        if found is None:
+            raise MetadataFault(f"{element.file}: there is no field {given.text('field')}")
+        text = given.text("value")
+        plain = found.type in {"boolean", "double", "currency", "percent"}
+        values[found.name] = (_default(found.type, text) if plain else text) if text else None
+    return sobject.name, values
 
 
 def _entity(selected: str) -> str:
@@ -151,18 +173,27 @@ def _sobject(folder: Path, source: Source) -> SObject:
         return SObject(name, "", name, name, fields, tuple(rules))
     element = _open(definition)
     event = name.endswith("__e")
-    owned = not event and not any(each.master for each in fields.values())
-    named = {} if event else {"name": _name_field(element)}
+    settings = name.endswith("__mdt")
+    owned = not (event or settings) and not any(each.master for each in fields.values())
+    named = {} if event else custom_metadata_fields() if settings else {"name": _name_field(element)}
     return SObject(
         name=name,
-        prefix=EVENT_PREFIX.format(len(source.platform_events)) if event else CUSTOM_PREFIXES[len(source.objects)],
+        prefix=_prefix(source, event=event, settings=settings),
         label=element.text("label", name),
         label_plural=element.text("pluralLabel", name),
         fields={**({} if event else system_fields(owned=owned)), **named, **fields},
         validation_rules=tuple(rules),
-        custom=True,
+        custom=not settings,
         owned=owned,
     )
+
+
+def _prefix(source: Source, *, event: bool, settings: bool) -> str:
+    """The next prefix of record ids: events, custom metadata and custom objects each have their own."""
+    if event:
+        return EVENT_PREFIX.format(len(source.platform_events))
+    known = sum(name.endswith("__mdt") for name in source.objects)
+    return METADATA_PREFIX.format(known) if settings else CUSTOM_PREFIXES[len(source.objects) - known]
 
 
 def _name_field(element: Element) -> Field:
@@ -207,6 +238,7 @@ def _field(element: Element) -> Field:
         master=master,
         on_delete="Cascade" if master else element.text("deleteConstraint", "SetNull"),
         auto_number=automatic,
+        child_relationship=element.text("relationshipName") or None,
     )
 
 

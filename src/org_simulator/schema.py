@@ -57,6 +57,7 @@ def load(metadata: Path) -> Schema:
         permission_sets=source.permission_sets,
         custom_permissions=source.custom_permissions,
         queues=source.queues,
+        custom_metadata=tuple(source.custom_metadata),
     )
 
 

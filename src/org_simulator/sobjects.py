@@ -34,6 +34,8 @@ class Field:
     master: bool = False
     on_delete: str = "SetNull"
     auto_number: str | None = None
+    child_relationship: str | None = None
+    """What a parent calls the records that point at it by this field, without its `__r`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +108,5 @@ class Schema:
     permission_sets: Mapping[str, PermissionSet]
     custom_permissions: Mapping[str, str]
     queues: Mapping[str, Queue]
+    custom_metadata: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """Object and fields of each record of custom metadata."""

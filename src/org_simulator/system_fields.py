@@ -35,3 +35,16 @@ def system_fields(*, owned: bool) -> dict[str, Field]:
         )
         fields.insert(1, owner)
     return {field.name.lower(): field for field in fields}
+
+
+def custom_metadata_fields() -> dict[str, Field]:
+    """The fields every type of custom metadata has."""
+    fields = (
+        Field("DeveloperName", "string", "Custom Metadata Record Name", 40, required=True),
+        Field("MasterLabel", "string", "Label", 40),
+        Field("Label", "string", "Label", 40),
+        Field("QualifiedApiName", "string", "Qualified API Name", 70),
+        Field("NamespacePrefix", "string", "Namespace Prefix", 15),
+        Field("Language", "string", "Master Language", 40),
+    )
+    return {field.name.lower(): field for field in fields}
