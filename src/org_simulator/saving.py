@@ -27,8 +27,8 @@ PERSONS = frozenset({"Lead", "Contact", "User"})
 ALIAS_LENGTH = 8
 
 
-def insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any]) -> str:
-    """Save a new record; answers its id."""
+def insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any], *, assign: bool = True) -> str:
+    """Save a new record; answers its id. Without `assign` the assignment rule is left to `assign_owner`."""
     given, problems = _given(tx, sobject, fields, creating=True)
     record_id: str = given.get("Id") or tx.org.store.new_id(sobject.prefix)
     row = _new_row(tx, sobject, record_id, given)
@@ -38,13 +38,15 @@ def insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any]) -> str:
     lock_parents(tx, sobject, row, given)
     stop(tx, _broken_rules(tx, sobject, row, None))
     _claim_unique(tx, sobject, row, {})
-    tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row), CREATE)
+    tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row) if assign else row, CREATE)
     if sobject.name == "User":
         people.entered(tx, record_id)
     return record_id
 
 
-def update(tx: Transaction, sobject: SObject, record_id: str, fields: Mapping[str, Any]) -> None:
+def update(
+    tx: Transaction, sobject: SObject, record_id: str, fields: Mapping[str, Any], *, assign: bool = True
+) -> None:
     """Save changes of a record. Under `stale_load` rules see the record as it was before its lock was waited for."""
     given, problems = _given(tx, sobject, fields, creating=False)
     early = tx.original(sobject.name, record_id)
@@ -66,7 +68,46 @@ def update(tx: Transaction, sobject: SObject, record_id: str, fields: Mapping[st
     stop(tx, problems)
     stop(tx, _broken_rules(tx, sobject, {**original, **given}, original))
     _claim_unique(tx, sobject, row, current)
-    tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row), UPDATE)
+    tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row) if assign else row, UPDATE)
+
+
+def draft_insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A new record as before-triggers see it: defaults and given values, foreign keys checked, nothing else yet."""
+    given, _ = _given(tx, sobject, fields, creating=True)
+    stop(tx, _bad_references(tx, sobject, given))
+    row: dict[str, Any] = {field.name: field.default for field in sobject.fields.values()}
+    if sobject.owned:
+        row["OwnerId"] = tx.user_id
+    row |= given
+    for field in sobject.fields.values():
+        if field.type == "boolean" and row[field.name] is None:
+            row[field.name] = False
+    return row
+
+
+def draft_update(
+    tx: Transaction, sobject: SObject, record_id: str, fields: Mapping[str, Any]
+) -> tuple[Row, dict[str, Any]]:
+    """A record before and after a change, as before-triggers see it; the record stays locked."""
+    given, _ = _given(tx, sobject, fields, creating=False)
+    early = tx.original(sobject.name, record_id)
+    if early is None:
+        raise failures.not_found()
+    tx.lock(record_id)
+    current = tx.any_row(sobject.name, record_id)
+    if current is None or current["IsDeleted"]:
+        raise failures.entity_is_deleted()
+    stop(tx, _bad_references(tx, sobject, given))
+    original = early if tx.org.switches.stale_load else current
+    tx.keep_original(record_id, early)
+    return original, {**current, **given}
+
+
+def assign_owner(tx: Transaction, sobject: SObject, record_id: str) -> None:
+    """The assignment rule, behind the after-triggers (step 9)."""
+    row = tx.any_row(sobject.name, record_id)
+    if row is not None and (given := ownership.assigned(tx, sobject, dict(row))) != row:
+        tx.write(sobject.name, record_id, given, UPDATE)
 
 
 def stop(tx: Transaction, problems: list[Failure]) -> None:

@@ -4,7 +4,7 @@ import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from org_simulator import failures, removing, saving
+from org_simulator import bulk, failures, removing, saving
 from org_simulator.changes import RowChange
 from org_simulator.ids import SHORT_LENGTH, is_id, to18
 from org_simulator.store import Table
@@ -50,6 +50,10 @@ class Transaction:
         """`changeOrigin` of the saves that follow."""
         self.system = system
         """The org's own work: read-only fields may be written, validation and assignment rules do not run."""
+        self.triggers = True
+        """Whether triggers run; off for what the platform does without them, such as conversion."""
+        self.session: Any = None
+        """What the org's automation keeps for the length of this transaction."""
         self.transaction_key = str(uuid.UUID(int=org.dice.getrandbits(128), version=4))
         self._store = org.store
         self._own: dict[str, Table] = {}
@@ -76,21 +80,32 @@ class Transaction:
 
     def insert(self, sobject: str, fields: Mapping[str, Any]) -> str:
         """Save a new record; answers its id."""
+        if bulk.automated(self, sobject):
+            return bulk.save_one(self, "insert", sobject, None, fields)
         with self._store.mutex:
             return saving.insert(self, self.table(sobject).sobject, fields)
 
     def update(self, sobject: str, record_id: str, fields: Mapping[str, Any]) -> None:
         """Save changes of a record; NOT_FOUND (404), ENTITY_IS_DELETED (404) and all that a save may refuse."""
+        if bulk.automated(self, sobject):
+            bulk.save_one(self, "update", sobject, record_id, fields)
+            return
         with self._store.mutex:
             saving.update(self, self.table(sobject).sobject, self.checked_id(sobject, record_id), fields)
 
     def delete(self, sobject: str, record_id: str) -> None:
         """Move a record to the recycle bin, with its details; INVALID_CROSS_REFERENCE_KEY (404) if there is none."""
+        if bulk.automated(self, sobject):
+            bulk.save_one(self, "delete", sobject, record_id, {})
+            return
         with self._store.mutex:
             removing.delete(self, self.table(sobject).sobject, self.checked_id(sobject, record_id))
 
     def undelete(self, sobject: str, record_id: str) -> None:
         """Take a record out of the recycle bin."""
+        if bulk.automated(self, sobject):
+            bulk.save_one(self, "undelete", sobject, record_id, {})
+            return
         with self._store.mutex:
             removing.undelete(self, self.table(sobject).sobject, self.checked_id(sobject, record_id))
 
@@ -243,6 +258,11 @@ class Transaction:
         if record_id in self._originals:
             return self._originals.pop(record_id)
         return self.any_row(sobject, record_id)
+
+    def keep_original(self, record_id: str, row: Row) -> None:
+        """Let the save that follows take this for the original that was loaded before the lock."""
+        if self.org.switches.stale_load:
+            self._originals[record_id] = row
 
     def lock(self, *record_ids: str) -> None:
         """Hold these rows to the end of the transaction; UNABLE_TO_LOCK_ROW after the limit."""

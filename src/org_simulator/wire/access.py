@@ -27,11 +27,12 @@ def view(world: World, user_id: str) -> Schema:
     names = tuple(sorted(org.permission_sets(user_id)))
     with world.lock:
         if names not in world.views:
-            world.views[names] = _view(org.schema, [org.schema.permission_sets[name] for name in names])
+            world.views[names] = opened_by(org.schema, [org.schema.permission_sets[name] for name in names])
         return world.views[names]
 
 
-def _view(schema: Schema, sets: list[PermissionSet]) -> Schema:
+def opened_by(schema: Schema, sets: list[PermissionSet]) -> Schema:
+    """The schema as far as these permission sets open it."""
     editable: dict[str, bool] = {}
     for each in sets:
         for name, edit in each.fields.items():

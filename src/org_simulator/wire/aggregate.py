@@ -24,7 +24,7 @@ def answer(schema: Schema, sobject: SObject, asked: Select, rows: Sequence[Row],
         return {"totalSize": min(len(rows), asked.limit), "done": True, "records": []}
     if asked.order:
         raise malformed("unexpected token: ORDER")
-    names = [_name(asked, place) for place in range(len(asked.columns))]
+    names = [name_of(asked, place) for place in range(len(asked.columns))]
     group = [resolve(schema, sobject, each) for each in asked.group]
     for column in asked.columns:
         if column.function is None and column.path.lower() not in {each.lower() for each in asked.group}:
@@ -43,7 +43,8 @@ def answer(schema: Schema, sobject: SObject, asked: Select, rows: Sequence[Row],
     return {"totalSize": len(records), "done": True, "records": records}
 
 
-def _name(asked: Select, place: int) -> str:
+def name_of(asked: Select, place: int) -> str:
+    """What a column is called in the answer: its alias, its field, or `expr` and a number."""
     column = asked.columns[place]
     if column.alias:
         return column.alias

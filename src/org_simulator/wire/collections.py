@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from org_simulator import bulk
 from org_simulator.failures import Failure
 from org_simulator.ids import is_id
 from org_simulator.wire import rows
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 RECORDS_MAX = 200
 RETRIEVE_MAX = 2000
 CHUNKS_MAX = 10  # runs of one type in one request
-_LOCKED = "UNABLE_TO_LOCK_ROW"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,18 @@ class Item:
     content: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A record ready to be saved by a verb; `more` is what its result says besides."""
+
+    verb: str
+    record_id: str | None
+    fields: Mapping[str, Any]
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
 Result: TypeAlias = "dict[str, Any]"
-Save: TypeAlias = Callable[["Transaction", Item], Result]
+Prepare: TypeAlias = Callable[["Transaction", Item], Prepared]
 
 
 class _RolledBack(Exception):
@@ -51,24 +61,21 @@ class _RolledBack(Exception):
 def create(call: Call, _captured: Sequence[str]) -> Reply:
     """POST /composite/sobjects."""
 
-    def save(opened: Transaction, item: Item) -> Result:
-        new = rows.fields(call, opened, item.sobject, item.content)
-        return _good(opened.insert(item.sobject.name, new))
+    def prepare(opened: Transaction, item: Item) -> Prepared:
+        return Prepared("insert", None, rows.fields(call, opened, item.sobject, item.content))
 
-    return _save_all(call, _items(call), save)
+    return _save_all(call, _items(call), prepare)
 
 
 def update(call: Call, _captured: Sequence[str]) -> Reply:
     """PATCH /composite/sobjects."""
 
-    def save(opened: Transaction, item: Item) -> Result:
+    def prepare(opened: Transaction, item: Item) -> Prepared:
         if not item.record_id:
             raise Failure("MISSING_ARGUMENT", "Id not specified in an update call")
-        new = rows.fields(call, opened, item.sobject, item.content)
-        opened.update(item.sobject.name, item.record_id, new)
-        return _good(item.record_id)
+        return Prepared("update", item.record_id, rows.fields(call, opened, item.sobject, item.content))
 
-    return _save_all(call, _items(call), save)
+    return _save_all(call, _items(call), prepare)
 
 
 def upsert(call: Call, captured: Sequence[str]) -> Reply:
@@ -79,7 +86,7 @@ def upsert(call: Call, captured: Sequence[str]) -> Reply:
     if any(item.sobject is not sobject for item in items):
         raise bad_request("INVALID_INPUT", f"All records of this request must be of type {sobject.name}")
 
-    def save(opened: Transaction, item: Item) -> Result:
+    def prepare(opened: Transaction, item: Item) -> Prepared:
         content = {name: value for name, value in item.content.items() if name.lower() != key.lower()}
         value = next((value for name, value in item.content.items() if name.lower() == key.lower()), None)
         value = item.record_id if key.lower() == "id" else value
@@ -90,11 +97,10 @@ def upsert(call: Call, captured: Sequence[str]) -> Reply:
             raise Failure("DUPLICATE_EXTERNAL_ID", f"{key}: more than one record found for external id field")
         new = rows.fields(call, opened, sobject, content)
         if not found:
-            return _good(opened.insert(sobject.name, {**new, key: value})) | {"created": True}
-        opened.update(sobject.name, found[0]["Id"], new)
-        return _good(found[0]["Id"]) | {"created": False}
+            return Prepared("insert", None, {**new, key: value}, {"created": True})
+        return Prepared("update", found[0]["Id"], new, {"created": False})
 
-    return _save_all(call, items, save)
+    return _save_all(call, items, prepare)
 
 
 def delete(call: Call, _captured: Sequence[str]) -> Reply:
@@ -102,11 +108,10 @@ def delete(call: Call, _captured: Sequence[str]) -> Reply:
     ids = [each for each in call.query.get("ids", "").split(",") if each]
     items = [Item(_sobject_of_id(call, each), each, {}) for each in ids]
 
-    def save(opened: Transaction, item: Item) -> Result:
-        opened.delete(item.sobject.name, item.record_id)
-        return _good(item.record_id)
+    def prepare(_opened: Transaction, item: Item) -> Prepared:
+        return Prepared("delete", item.record_id, {})
 
-    return _save_all(call, items, save)
+    return _save_all(call, items, prepare)
 
 
 def retrieve(call: Call, captured: Sequence[str]) -> Reply:
@@ -166,7 +171,7 @@ def _all_or_none(call: Call) -> bool:
     return rows.body(call).get("allOrNone") is True
 
 
-def _save_all(call: Call, items: Sequence[Item], save: Save) -> Reply:
+def _save_all(call: Call, items: Sequence[Item], prepare: Prepare) -> Reply:
     """Save in list order. Inside a rolled-back composite the results say what the org says there (see `_undone`)."""
     if len(items) > RECORDS_MAX:
         raise _too_many(RECORDS_MAX)
@@ -180,17 +185,17 @@ def _save_all(call: Call, items: Sequence[Item], save: Save) -> Reply:
     one_by_one = together and call.shared is None and not call.world.org.switches.mixed_type_collections_atomic
     results: list[Result] = []
     for part in chunks if one_by_one else [list(items)]:
-        results += _in_transaction(call, part, save, together=together)
+        results += _in_transaction(call, part, prepare, together=together)
         if together and not all(each["success"] for each in results):
             break
     results += [{"success": False, "errors": rolled_back()} for _ in range(len(items) - len(results))]
     return Reply(200, results)
 
 
-def _in_transaction(call: Call, items: Sequence[Item], save: Save, *, together: bool) -> list[Result]:
+def _in_transaction(call: Call, items: Sequence[Item], prepare: Prepare, *, together: bool) -> list[Result]:
     try:
         with work(call) as opened:
-            results = _save_each(call, opened, items, save, together=together)
+            results = _save_each(call, opened, items, prepare, together=together)
             _hold_together(call, items, results, together=together)
             return results
     except _RolledBack as over:
@@ -202,17 +207,46 @@ def _hold_together(call: Call, items: Sequence[Item], results: list[Result], *, 
         raise _RolledBack(_undone(call, items, results))
 
 
-def _save_each(call: Call, opened: Transaction, items: Sequence[Item], save: Save, *, together: bool) -> list[Result]:
-    for name, run in itertools.groupby(items, key=lambda item: item.sobject.name):
-        opened.preload(name, [item.record_id for item in run if is_id(item.record_id)])
+def _save_each(
+    call: Call, opened: Transaction, items: Sequence[Item], prepare: Prepare, *, together: bool
+) -> list[Result]:
+    """Runs of one type: where triggers watch it whole, so that they see all records, else one by one."""
     results: list[Result] = []
-    for item in items:
+    for name, run in itertools.groupby(items, key=lambda item: item.sobject.name):
+        same = list(run)
+        opened.preload(name, [item.record_id for item in same if is_id(item.record_id)])
+        portions = [same] if bulk.automated(opened, name) else [[item] for item in same]
+        for portion in portions:
+            results += _portion(opened, portion, prepare, together=together)
+            last = results[-1]
+            if together and not last["success"] and _final(call, last):
+                return results
+    return results
+
+
+def _final(call: Call, result: Result) -> bool:
+    """Whether nothing after this failure is tried."""
+    return result["errors"][0]["statusCode"] == bulk.LOCKED or call.world.org.switches.only_first_error_reported
+
+
+def _portion(opened: Transaction, items: Sequence[Item], prepare: Prepare, *, together: bool) -> list[Result]:
+    results: list[Result] = [{} for _ in items]
+    ready: dict[str, list[tuple[int, Prepared]]] = {}
+    for place, item in enumerate(items):
         try:
-            results.append(save(opened, item))
-        except Failure as failure:  # a refused save leaves no trace
-            results.append({"success": False, "errors": record_errors(failure)})
-            if together and (failure.code == _LOCKED or call.world.org.switches.only_first_error_reported):
-                break
+            prepared = prepare(opened, item)
+        except Failure as failure:
+            results[place] = {"success": False, "errors": record_errors(failure)}
+            continue
+        ready.setdefault(prepared.verb, []).append((place, prepared))
+    for verb, found in ready.items():
+        saves = [(each.record_id, each.fields) for _, each in found]
+        outcomes = bulk.save_all(opened, verb, items[0].sobject.name, saves, together=together)
+        for (place, each), outcome in zip(found, outcomes, strict=False):
+            if isinstance(outcome, Failure):
+                results[place] = {"success": False, "errors": record_errors(outcome)}
+            else:
+                results[place] = _good(outcome) | each.more
     return results
 
 
