@@ -7,7 +7,7 @@ FUZZ_S ?= 300
 # Tests are spread over this many processes; 0 runs them in one, for a debugger.
 WORKERS ?= 2
 
-.PHONY: demo test bench fuzz coverage format lint types imports check clean
+.PHONY: demo test bench fuzz coverage format lint types imports check apex-check apex-format apex-gate-test clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -53,6 +53,17 @@ imports: $(VENV)/.dev
 	@$(BIN)/lint-imports --no-cache
 
 check: test lint types imports
+
+# Apex and metadata; what needs node or java is skipped, in sight, where these are missing. APEX_CHECK=require: that fails.
+apex-check: $(VENV)/.dev
+	@PYTHONPATH=tests $(BIN)/python -m apex $(ARGS)
+
+apex-format: $(VENV)/.dev
+	@PYTHONPATH=tests $(BIN)/python -m apex.reformat $(ARGS)
+
+# Every step of apex-check, seen green and red.
+apex-gate-test: $(VENV)/.dev
+	@$(BIN)/python -m pytest -m gate tests/contract/test_apex_gate.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

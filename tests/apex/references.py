@@ -1,0 +1,199 @@
+"""Does everything that metadata names exist?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from xml.etree import ElementTree as ET
+
+from apex.known import Known
+from apex.project import NAMESPACE, Source, text
+
+Found = Iterator[tuple[str, str]]
+OURS = "__c"
+
+
+def problems(source: Source, known: Known) -> Found:
+    """What a file names and nobody has: the name as it stands in the file, and a sentence."""
+    ask = CHECKS.get(source.kind)
+    return ask(source, known) if ask else iter(())
+
+
+def _object(name: str, known: Known) -> Found:
+    if not known.has_object(name):
+        yield name, f"no such object: {name}"
+
+
+def _owned(owner: str, name: str, known: Known) -> Found:
+    """A field by its API name."""
+    if not known.has_field(owner, name):
+        yield name, f"no such field of {owner}: {name}"
+
+
+def _shown(owner: str, name: str, known: Known) -> Found:
+    """A field as lists spell it: ours by API name, Salesforce's in words of their own."""
+    if name.endswith(OURS):
+        yield from _owned(owner, name, known)
+
+
+def _field(source: Source, known: Known) -> Found:
+    if source.text("referenceTo"):
+        yield from _object(source.text("referenceTo"), known)
+    yield from _object(source.owner, known)
+
+
+def _rule(source: Source, known: Known) -> Found:
+    if source.text("errorDisplayField"):
+        yield from _owned(source.owner, source.text("errorDisplayField"), known)
+
+
+def _list_view(source: Source, known: Known) -> Found:
+    columns = list(source.texts("columns"))
+    for name in [*columns, *source.texts("filters", "field")]:
+        yield from _shown(source.owner, name, known)
+    for name in sorted({name for name in columns if columns.count(name) > 1}):
+        yield name, f"the column {name} stands twice"
+    for entry in source.elements("filters"):
+        yield from _chosen(source.owner, text(entry, "field"), text(entry, "value"), known)
+    queue = source.text("queue")
+    if queue and queue not in known.names("queue"):
+        yield queue, f"no such queue: {queue}"
+
+
+def _chosen(owner: str, name: str, values: str, known: Known) -> Found:
+    choices = known.choices(owner, name)
+    for value in values.split(",") if values else ():
+        if choices and value.strip() not in choices:
+            yield values, f"{owner}.{name} has no value '{value.strip()}'"
+
+
+def _layout(source: Source, known: Known) -> Found:
+    owner = source.name.partition("-")[0]
+    yield from _object(owner, known)
+    names = list(source.texts("layoutSections", "layoutColumns", "layoutItems", "field"))
+    for name in names:
+        yield from _owned(owner, name, known)
+        if names.count(name) > 1:
+            yield name, f"the field {name} stands twice"
+    for entry in source.elements("relatedLists"):
+        yield from _related(entry, owner, known)
+
+
+def _related(entry: ET.Element, owner: str, known: Known) -> Found:
+    child, _, name = text(entry, "relatedList").partition(".")
+    if not name.endswith(OURS):
+        return  # one of Salesforce's own lists
+    field = known.field(child, name)
+    if field is None or field.text("referenceTo") != owner:
+        yield f"{child}.{name}", f"{child}.{name} does not refer to {owner}"
+        return
+    for shown in [*(found.text or "" for found in entry.findall(f"{NAMESPACE}fields")), text(entry, "sortField")]:
+        yield from _shown(child, shown, known)
+
+
+def _compact(source: Source, known: Known) -> Found:
+    for name in source.texts("fields"):
+        yield from _owned(source.owner, name, known)
+
+
+def _permissions(source: Source, known: Known) -> Found:
+    yield from _fields_granted(source, known)
+    for name in source.texts("objectPermissions", "object"):
+        yield from _object(name, known)
+    wanted = {
+        ("tabSettings", "tab"): known.names("tab") | {name for name in known.objects if not known.standard},
+        ("applicationVisibilities", "application"): known.names("app"),
+        ("customPermissions", "name"): known.names("customPermission"),
+        ("classAccesses", "apexClass"): known.names("cls"),
+        ("customMetadataTypeAccesses", "name"): known.objects,
+        ("customSettingAccesses", "name"): known.objects,
+    }
+    for (tag, inner), there in wanted.items():
+        for name in source.texts(tag, inner):
+            if name not in there and not name.startswith("standard"):
+                yield name, f"no such {tag.removesuffix('s')}: {name}"
+    for tag, inner in [*wanted, ("objectPermissions", "object"), ("fieldPermissions", "field")]:
+        names = list(source.texts(tag, inner))
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield name, f"{name} stands twice in {tag}"
+
+
+def _fields_granted(source: Source, known: Known) -> Found:
+    readable = {
+        text(entry, "object") for entry in source.elements("objectPermissions") if text(entry, "allowRead") == "true"
+    }
+    for entry in source.elements("fieldPermissions"):
+        owner, _, name = text(entry, "field").partition(".")
+        field = known.field(owner, name)
+        if not known.has_field(owner, name):
+            yield f"{owner}.{name}", f"no such field of {owner}: {name}"
+        elif field is not None and (field.text("required") == "true" or field.text("type") == "MasterDetail"):
+            yield f"{owner}.{name}", f"{owner}.{name} is always there, and may not be granted"
+        elif field is not None and field.text("formula") and text(entry, "editable") == "true":
+            yield f"{owner}.{name}", f"{owner}.{name} is computed, and cannot be editable"
+        if readable and owner not in readable:
+            yield f"{owner}.{name}", f"{owner}.{name} is granted without read on {owner}"
+
+
+def _app(source: Source, known: Known) -> Found:
+    for name in [*source.texts("tabs"), *source.texts("defaultLandingTab")]:
+        if name not in known.names("tab") and not name.startswith("standard-"):
+            yield name, f"no such tab: {name}"
+
+
+def _tab(source: Source, known: Known) -> Found:
+    if source.text("customObject") == "true":
+        yield from _object(source.name, known)
+
+
+def _queue(source: Source, known: Known) -> Found:
+    for name in source.texts("queueSobject", "sobjectType"):
+        yield from _object(name, known)
+
+
+def _channel(source: Source, known: Known) -> Found:
+    entity = source.text("selectedEntity")
+    of = re.sub("__ChangeEvent$", OURS, entity)
+    if of.endswith(OURS):
+        yield from ((entity, said) for _, said in _object(of, known))
+    elif not entity.endswith("ChangeEvent") and not entity.endswith("__e"):
+        yield entity, f"{entity} is no change event"
+
+
+def _path(source: Source, known: Known) -> Found:
+    owner, name = source.text("entityName"), source.text("fieldName")
+    yield from _object(owner, known)
+    yield from _owned(owner, name, known)
+    for step in source.elements("pathAssistantSteps"):
+        yield from _chosen(owner, name, text(step, "picklistValueName"), known)
+        for shown in step.findall(f"{NAMESPACE}fieldNames"):
+            yield from _owned(owner, shown.text or "", known)
+
+
+def _record(source: Source, known: Known) -> Found:
+    owner = f"{source.name.partition('.')[0]}__mdt"
+    yield from ((source.name, said) for _, said in _object(owner, known))
+    given = set(source.texts("values", "field"))
+    for name in sorted(given):
+        yield from _owned(owner, name, known)
+    for name, field in known.project.fields.get(owner, {}).items():
+        if field.text("required") == "true" and name not in given:
+            yield source.name, f"{owner}.{name} must be given"
+    for entry in source.elements("values"):
+        yield from _chosen(owner, text(entry, "field"), text(entry, "value"), known)
+
+
+CHECKS: dict[str, Callable[[Source, Known], Found]] = {
+    "CompactLayout": _compact,
+    "CustomApplication": _app,
+    "CustomField": _field,
+    "CustomMetadata": _record,
+    "CustomTab": _tab,
+    "Layout": _layout,
+    "ListView": _list_view,
+    "PathAssistant": _path,
+    "PermissionSet": _permissions,
+    "PlatformEventChannelMember": _channel,
+    "Queue": _queue,
+    "ValidationRule": _rule,
+}
