@@ -97,6 +97,13 @@ final class SObjects {
     return type;
   }
 
+  /** The names of all objects, as they are spelt. */
+  List<String> names() {
+    List<String> names = new ArrayList<>(standard.all());
+    names.addAll(project.objects().values());
+    return names;
+  }
+
   private SObjectMetadata described(String key) {
     CustomEntitySObjectType kind = CustomEntitySObjectType.OTHER;
     if (key.endsWith("__mdt")) {

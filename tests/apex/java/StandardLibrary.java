@@ -41,6 +41,9 @@ final class StandardLibrary {
           new Stub("Database", "AllowsCallouts", "global interface AllowsCallouts {}"),
           new Stub("System", "AuraHandledException",
               "global virtual class AuraHandledException extends Exception { " + EXCEPTION_BODY),
+          new Stub("Messaging", "Email", "global abstract class Email { global void setSubject(String s) {} }"),
+          new Stub("Schema", "SObjectTypeFields",
+              "global class SObjectTypeFields { global Map<String, Schema.SObjectField> getMap() {} }"),
           new Stub("Schema", "FilteredLookupInfo", "global class FilteredLookupInfo {}"));
 
   private StandardLibrary() {}
@@ -91,6 +94,12 @@ final class StandardLibrary {
       case "system.accesslevel" -> text.replaceAll("global Object (\\w+_MODE);", "global static System.AccessLevel $1;");
       case "system.restcontext" -> text.replace("global RestRe", "global static RestRe");
       case "system.database" -> extended(text, verbs());
+      case "database.dmloptions" -> extended(text, "global DuplicateRuleHeader duplicateRuleHeader;");
+      case "messaging.singleemailmessage", "messaging.massemailmessage" ->
+          text.replaceFirst("global class (\\w+) \\{", "global class $1 extends Messaging.Email {");
+      case "system.messaging" ->
+          text.replaceAll("global (void|Messaging\\.SendEmailResult\\[\\]) (reserve|send)", "global static $1 $2")
+              .replace("Messaging.Email[] emails", "List<Messaging.Email> emails");
       case "messaging.customnotification" -> extended(text, "global CustomNotification() {}");
       case "schema.sobjectdescribeoptions" -> text.replace("DEFAULT,", "");
       case "schema.displaytype" ->
@@ -126,7 +135,6 @@ final class StandardLibrary {
         .replace("Component.apex.page", "Object")
         .replace("QuickAction.QuickActionTemplateResult", "Object")
         .replace("Schema.SObjectTypeFieldSets", "Object")
-        .replace("Schema.SObjectTypeFields", "Object")
         .replace("BOOLEAN,", "")
         .replace("(Iterable ", "(Iterable<Object> ")
         .replaceAll("\\bIterable ", "Iterable<SObject> ");
@@ -155,7 +163,9 @@ final class StandardLibrary {
   private static List<String> options(String verb) {
     String level = ", System.AccessLevel l";
     return switch (verb) {
-      case "insert", "update" -> List.of("", ", Boolean b", ", Boolean b" + level, level, ", Database.DMLOptions o");
+      case "insert", "update" ->
+          List.of("", ", Boolean b", ", Boolean b" + level, level, ", Database.DMLOptions o",
+              ", Database.DMLOptions o" + level);
       case "upsert" ->
           List.of("", ", Boolean b", ", Boolean b" + level, level, ", Schema.SObjectField f",
               ", Schema.SObjectField f, Boolean b", ", Schema.SObjectField f, Boolean b" + level);

@@ -1,15 +1,19 @@
 import apex.common.base.Initializer;
 import apex.common.base.Initializers;
+import apex.jorje.semantic.ast.modifier.ModifierGroups;
+import apex.jorje.semantic.common.TestSObjectTypeInfos;
+import apex.jorje.semantic.common.TestStandardTypeInfos;
+import apex.jorje.semantic.common.TestSymbolProvider;
 import apex.jorje.semantic.compiler.Namespace;
 import apex.jorje.semantic.compiler.Namespaces;
 import apex.jorje.semantic.compiler.SourceFile;
 import apex.jorje.semantic.compiler.sfdc.SymbolProvider;
-import apex.jorje.semantic.common.TestSObjectTypeInfos;
-import apex.jorje.semantic.common.TestStandardTypeInfos;
-import apex.jorje.semantic.common.TestSymbolProvider;
 import apex.jorje.semantic.symbol.member.method.MethodInfo;
 import apex.jorje.semantic.symbol.member.method.MethodTable;
 import apex.jorje.semantic.symbol.member.method.StandardMethodTable;
+import apex.jorje.semantic.symbol.member.variable.FieldTable;
+import apex.jorje.semantic.symbol.member.variable.MultipleFieldTable;
+import apex.jorje.semantic.symbol.member.variable.StandardFieldInfo;
 import apex.jorje.semantic.symbol.resolver.SymbolResolver;
 import apex.jorje.semantic.symbol.type.InternalTypeInfo;
 import apex.jorje.semantic.symbol.type.InternalTypeInfos;
@@ -18,19 +22,25 @@ import apex.jorje.semantic.symbol.type.TypeInfo;
 import apex.jorje.semantic.symbol.type.TypeInfos;
 import java.lang.reflect.Field;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /** Answers the front end's questions for types that the project does not declare. */
 final class Symbols implements SymbolProvider {
   private static final String EXCEPTIONS = "com.salesforce.api.exception.";
+  private static final String DESCRIBED = "Schema.DescribeSObjectResult";
   private static final String SCHEMA = "com.salesforce.api.schema.";
+  private static final Initializer<FieldTable, TypeInfo> NOTHING =
+      Initializers.memoize(self -> new MultipleFieldTable().resolve());
   private final Map<String, StandardLibrary.Stub> stubs;
   private final SObjects objects;
   private final Set<String> labels;
   private final Map<String, TypeInfo> builtIn = builtIn();
   private final Map<String, TypeInfo> known = new HashMap<>();
   private SymbolResolver resolver;
+  private TypeInfo described;
 
   Symbols(Map<String, StandardLibrary.Stub> stubs, SObjects objects, Set<String> labels) {
     this.stubs = stubs;
@@ -46,7 +56,10 @@ final class Symbols implements SymbolProvider {
 
   @Override
   public TypeInfo find(SymbolResolver asking, TypeInfo from, String name) {
-    resolver = asking;
+    if (resolver == null) {
+      resolver = asking;
+      described = find(asking, null, DESCRIBED); // while the front end still reads: later it takes no more sources
+    }
     String key = Project.lower(name).replace('/', '.').replace('$', '.');
     if (key.startsWith(EXCEPTIONS) && key.endsWith("exception")) {
       key = "system." + key.substring(EXCEPTIONS.length());
@@ -57,8 +70,8 @@ final class Symbols implements SymbolProvider {
       return known.computeIfAbsent(
           "exception",
           ignored ->
-              merged(InternalTypeInfos.APEX_EXCEPTION, TestStandardTypeInfos.APEX_EXCEPTION,
-                  TestStandardTypeInfos.APEX_EXCEPTION, TypeInfos.EXCEPTION));
+              merged(InternalTypeInfos.APEX_EXCEPTION, TestStandardTypeInfos.APEX_EXCEPTION, NOTHING,
+                  () -> List.of(TestStandardTypeInfos.APEX_EXCEPTION, TypeInfos.EXCEPTION)));
     }
     if (key.equals("schema.sobjecttype") || key.equals(SCHEMA + "sobjecttype")) {
       return token("sobjecttype", InternalTypeInfos.SCHEMA_SOBJECT_TYPE);
@@ -101,22 +114,45 @@ final class Symbols implements SymbolProvider {
     return resolver.getCompilerService().attachSource(resolver, file, name);
   }
 
-  /** A token's type under the front end's own name, with the methods of its stub. */
+  /**
+   * A token's type under the front end's own name, with the methods of its stub. These are read when first asked for:
+   * the stub names the token itself, and must meet the type that everybody else meets.
+   */
   private TypeInfo token(String name, InternalTypeInfo type) {
-    if (!known.containsKey("token " + name)) {
-      known.put("token " + name, type); // the stub's methods name the token itself
-      TypeInfo stub = attached("schema." + name, "schema/" + name);
-      known.put("token " + name, merged(type, type, stub));
-    }
-    return known.get("token " + name);
+    return known.computeIfAbsent(
+        "token " + name,
+        ignored -> {
+          boolean ofObjects = name.equals("sobjecttype");
+          Initializer<FieldTable, TypeInfo> fields = ofObjects ? Initializers.memoize(this::describes) : NOTHING;
+          return merged(type, type, fields, () -> List.of(attached("schema." + name, "schema/" + name)));
+        });
   }
 
-  private static TypeInfo merged(InternalTypeInfo type, TypeInfo base, TypeInfo... sources) {
+  /** {@code Schema.SObjectType.Lead} and its like: what is known of each object. */
+  private FieldTable describes(TypeInfo self) {
+    FieldTable table = new MultipleFieldTable();
+    for (String name : objects.names()) {
+      table.add(
+          StandardFieldInfo.builder()
+              .setName(name)
+              .setModifiers(ModifierGroups.GLOBAL_STATIC)
+              .setDefiningType(self)
+              .setType(described)
+              .build());
+    }
+    return table.resolve();
+  }
+
+  private static TypeInfo merged(
+      InternalTypeInfo type,
+      TypeInfo base,
+      Initializer<FieldTable, TypeInfo> fields,
+      Supplier<List<TypeInfo>> sources) {
     Initializer<MethodTable, TypeInfo> methods =
         Initializers.memoize(
             self -> {
               StandardMethodTable table = new StandardMethodTable();
-              for (TypeInfo source : sources) {
+              for (TypeInfo source : sources.get()) {
                 for (MethodInfo method : source.methods().all()) {
                   if (table.get(method.getSignature()) == null) {
                     table.addNoDuplicatesAllowed(method);
@@ -133,7 +169,7 @@ final class Symbols implements SymbolProvider {
         .setParents(base.parents())
         .setMethods(methods)
         .setVirtualMethods(methods)
-        .setFields(base.fields())
+        .setFields(fields)
         .setUnitType(type.getUnitType())
         .setModifiers(type.getModifiers())
         .buildResolved();
