@@ -58,6 +58,9 @@ class Switches:
     recycle_bin_keeps_unique_keys: bool = False
     """A deleted record's unique values stay taken until it is purged."""
 
+    apex_update_writes_queried_fields: bool = False
+    """An update in Apex writes back the fields that were only queried, and so undoes what others changed meanwhile."""
+
     @classmethod
     def pessimistic(cls) -> Switches:
         """Every dispute settled against the client."""
@@ -78,4 +81,5 @@ class Switches:
             subrequest_uri_limit=16_384,
             mixed_type_collections_atomic=False,
             recycle_bin_keeps_unique_keys=True,
+            apex_update_writes_queried_fields=True,
         )

@@ -246,7 +246,7 @@ def _portion(opened: Transaction, items: Sequence[Item], prepare: Prepare, *, to
             if isinstance(outcome, Failure):
                 results[place] = {"success": False, "errors": record_errors(outcome)}
             else:
-                results[place] = _good(outcome) | each.more
+                results[place] = {**_good(outcome), **each.more}
     return results
 
 

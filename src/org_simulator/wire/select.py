@@ -165,6 +165,8 @@ def _columns(reader: _Reader) -> tuple[Column, ...]:
     while reader.accept(","):
         columns.append(_column(reader))
     seen = [each.path.lower() for each in columns if each.function is None]
+    if any(each.alias and each.function is None for each in columns) and all(each.function is None for each in columns):
+        raise malformed("only aggregate expressions use field aliasing")
     for path in seen:
         if seen.count(path) > 1:
             raise malformed(f"duplicate field selected: {path}")
@@ -176,7 +178,7 @@ def _column(reader: _Reader) -> Column:
     if name.lower() in {"from", "typeof"}:
         raise malformed(f"unexpected token: {name}")
     if reader.low() != "(":
-        return Column(name)
+        return Column(name, None, None if reader.low() in {",", "from"} else reader.word())
     reader.take()
     function = name.lower()
     path = "" if reader.low() == ")" else reader.word()

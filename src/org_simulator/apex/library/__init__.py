@@ -1,0 +1,41 @@
+"""What the platform offers to Apex; importing this fills the register."""
+
+from org_simulator.apex.library import (
+    asynchronous,
+    collections,
+    database,
+    dates,
+    describing,
+    exceptions,
+    hours,
+    json,
+    numbers,
+    options,
+    patterns,
+    records,
+    strings,
+    system,
+    testing,
+    texts,
+    times,
+)
+
+__all__ = [
+    "asynchronous",
+    "collections",
+    "database",
+    "dates",
+    "describing",
+    "exceptions",
+    "hours",
+    "json",
+    "numbers",
+    "options",
+    "patterns",
+    "records",
+    "strings",
+    "system",
+    "testing",
+    "texts",
+    "times",
+]
