@@ -17,21 +17,25 @@ from support import shipped_metadata as shipped
 
 PLACES = {
     "app": ("CustomApplication", "applications"),
+    "cls": ("ApexClass", "classes/*"),
     "customPermission": ("CustomPermission", "customPermissions"),
     "field": ("CustomField", "objects/*/fields"),
     "layout": ("Layout", "layouts"),
     "listView": ("ListView", "objects/*/listViews"),
+    "md": ("CustomMetadata", "customMetadata"),
     "object": ("CustomObject", "objects/*"),
     "permissionset": ("PermissionSet", "permissionsets"),
     "platformEventChannelMember": ("PlatformEventChannelMember", "platformEventChannelMembers"),
     "queue": ("Queue", "queues"),
     "tab": ("CustomTab", "tabs"),
+    "trigger": ("ApexTrigger", "triggers"),
     "validationRule": ("ValidationRule", "objects/*/validationRules"),
 }
 NEEDED = {
     "AutoNumber": (),
     "Checkbox": ("defaultValue",),
     "DateTime": ("required",),
+    "Email": ("required",),
     "LongTextArea": ("length", "visibleLines"),
     "Lookup": ("referenceTo", "relationshipName", "relationshipLabel", "required"),
     "MasterDetail": ("referenceTo", "relationshipName", "relationshipLabel", "relationshipOrder"),
@@ -104,7 +108,8 @@ def test_a_file_stands_where_its_kind_belongs(item: shipped.Item):
     if item.suffix == "object":
         assert item.owner == item.name
     if item.suffix != "layout":
-        assert NAME_RULE.fullmatch(re.sub("__[ce]$", "", item.name))
+        names = item.name.split(".")  # a record of custom metadata bears its type's name and its own
+        assert all(NAME_RULE.fullmatch(re.sub("__(c|e|mdt)$", "", name)) for name in names)
     assert item.path.read_text(encoding="utf-8").startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
 
 
