@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from org_simulator.apex.faults import Unparsable, Unsupported
 from org_simulator.clock import ManualClock, SystemClock
 from org_simulator.failures import Failure
 from org_simulator.metadata import MetadataFault
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(level=logging.INFO if options.access_log else logging.WARNING, stream=sys.stderr)
     try:
         world = _world(options)
-    except (OSError, ValueError, MetadataFault, Failure) as fault:
+    except (OSError, ValueError, MetadataFault, Failure, Unparsable, Unsupported) as fault:
         print(f"org_simulator: {fault}", file=sys.stderr)  # noqa: T201
         return 2
     try:
@@ -61,6 +62,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--client-id", default="lead-router")
     add("--client-secret", default="simulator")
     add("--jwt-certificate", type=Path, metavar="FILE", help="PEM certificate that verifies the client's JWTs")
+    add("--apex", action="store_true", help="run the triggers and classes of the metadata; needs its parser, by npm ci")
     add("--manual-clock", action="store_true", help="time moves only by POST /simulator/clock")
     add("--access-log", action="store_true")
     return parser.parse_args(arguments)
@@ -74,7 +76,12 @@ def _world(options: argparse.Namespace) -> World:
         switches=Switches.pessimistic() if options.switches == "pessimistic" else Switches(),
         seed=options.seed,
         app=ConnectedApp(options.client_id, options.client_secret, certificate),
+        apex=options.apex,
     )
+    if world.apex:
+        print(f"org_simulator: {world.apex}", file=sys.stderr)  # noqa: T201
+    if world.org.automation is not None:
+        world.org.automation.start()
     if options.scenario:
         scenario.load(world.org, json.loads(options.scenario.read_text()))
     return world

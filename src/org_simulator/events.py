@@ -61,6 +61,8 @@ class ChangeLog:
         self.split_merged = split_merged
         self.faults = StreamFaults(self.dice)
         self.wakers: list[Callable[[], None]] = []
+        self.published: list[Callable[[str, Mapping[str, Any]], None]] = []
+        """Called with each platform event, by name and fields, after it is in the log."""
         self.session_epoch = 0
         org.listeners.append(self._committed)
         org.events = self
@@ -121,6 +123,8 @@ class ChangeLog:
         with self._lock:
             self._append(f"/event/{name}", now, stamped, event_uuid)
         self.wake()
+        for listener in tuple(self.published):
+            listener(name, fields)
         return event_uuid
 
     def gap(self, sobject: str, record_ids: Sequence[str], change_type: str = "UPDATE") -> None:

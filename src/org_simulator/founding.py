@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from calendar import day_name
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,9 @@ def found(org: Org) -> tuple[str, str]:
         _queues(org, tx)
         for sobject, fields in org.schema.custom_metadata:
             tx.insert(sobject, fields)
+        for name, (kind, content) in org.schema.static_resources.items():
+            body = base64.b64encode(content).decode()
+            tx.insert("StaticResource", {"Name": name, "ContentType": kind, "Body": body})
     return admin_id, integration_id
 
 

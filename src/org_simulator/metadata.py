@@ -95,7 +95,8 @@ class Element:
         return (self._node.text or "").strip()
 
 
-def _open(file: Path) -> Element:
+def opened(file: Path) -> Element:
+    """The root of a file of metadata; MetadataFault if it is no XML."""
     try:
         return Element(ET.parse(file).getroot(), str(file))  # noqa: S314 - the project's own files
     except ET.ParseError as fault:
@@ -106,7 +107,7 @@ def _each(folder: Path, suffix: str) -> Iterator[tuple[str, Element]]:
     """Full name and content of each `<name>.<suffix>-meta.xml`, by name."""
     ending = f".{suffix}-meta.xml"
     for file in sorted(folder.glob(f"*{ending}")):
-        yield file.name.removesuffix(ending), _open(file)
+        yield file.name.removesuffix(ending), opened(file)
 
 
 def read(folder: Path) -> Source:
@@ -171,7 +172,7 @@ def _sobject(folder: Path, source: Source) -> SObject:
         if "__" in name:
             raise MetadataFault(f"{definition}: the object has no definition")
         return SObject(name, "", name, name, fields, tuple(rules))
-    element = _open(definition)
+    element = opened(definition)
     event = name.endswith("__e")
     settings = name.endswith("__mdt")
     owned = not (event or settings) and not any(each.master for each in fields.values())

@@ -110,3 +110,5 @@ class Schema:
     queues: Mapping[str, Queue]
     custom_metadata: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Object and fields of each record of custom metadata."""
+    static_resources: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)
+    """Content type and content by name."""

@@ -206,6 +206,11 @@ DeveloperName string(80) required unique
 MasterLabel string(80)
 IsLicensed boolean
 
+# StaticResource 081 unowned | Static Resource | Static Resources
+Name string(255) required unique
+ContentType string(120)
+Body base64
+
 # SetupEntityAccess 0J0 unowned | Setup Entity Access | Setup Entity Access
 ParentId reference required ->PermissionSet
 SetupEntityId reference required ->CustomPermission

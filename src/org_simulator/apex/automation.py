@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from org_simulator.apex import jobs, saves
+from org_simulator.apex import entries, jobs, saves
 from org_simulator.apex.faults import ParserMissing, Thrown
 from org_simulator.apex.program import Program, load
 from org_simulator.apex.session import Session
@@ -40,6 +40,8 @@ class Automation:
         self._watched = {trigger.sobject.lower() for trigger in program.triggers}
         self._waiting: deque[jobs.Job | jobs.Delivery] = deque()
         self._arrived = threading.Condition()
+        if org.events is not None:
+            org.events.published.append(self.published)
 
     def watches(self, sobject: str) -> bool:
         """Whether triggers run on saves of such a record."""
@@ -66,19 +68,34 @@ class Automation:
         with self.org.transaction(user_id, api="apex") as tx:
             return work(self.session(tx, asynchronous=asynchronous))
 
+    # ---- invocable actions ------------------------------------------------------------------------------------------
+
+    def has_action(self, name: str) -> bool:
+        """Whether a class of this name has an invocable method."""
+        return entries.action(self.program, name) is not None
+
+    def invoke_action(self, user_id: str, name: str, inputs: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Run an action in a transaction of its own; Failure for an exception that it lets out."""
+        try:
+            found: list[Any] = self.call(user_id, lambda session: entries.invoke(session, name, inputs))
+        except Thrown as fault:
+            text = f"An exception occurred: {fault}"
+            raise Failure("INVALID_API_INPUT", text) from None
+        return found
+
     # ---- behind the commit ------------------------------------------------------------------------------------------
 
-    def published(self, name: str, fields: Mapping[str, Any], user_id: str) -> None:
+    def published(self, name: str, fields: Mapping[str, Any]) -> None:
         """A platform event was published: its Apex triggers get it."""
         if any(trigger.sobject.lower() == name.lower() for trigger in self.program.triggers):
-            self._queue(jobs.Delivery(name, (dict(fields),), user_id))
+            self._queue(jobs.Delivery(name, (dict(fields),)))
 
     def _committed(self, session: Session) -> None:
         for name, fields, _ in session.events:
             if self.org.events is not None:
                 self.org.events.publish(name, fields, session.tx.user_id)
             else:
-                self.published(name, fields, session.tx.user_id)
+                self.published(name, fields)
         for job in session.jobs:
             self._queue(job)
 

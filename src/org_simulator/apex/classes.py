@@ -36,11 +36,14 @@ class ApexMethod:
     slots: int = 0
     chains: bool = False
     """A constructor that begins with this(…)."""
+    signature: Signature = field(init=False)
+    """What an overriding method has in common with it."""
+    converts: bool = field(init=False)
+    """Whether any parameter changes what it takes."""
 
-    @property
-    def signature(self) -> Signature:
-        """What an overriding method has in common with it."""
-        return self.name.lower(), tuple(map(str, self.params))
+    def __post_init__(self) -> None:
+        self.signature = self.name.lower(), tuple(map(str, self.params))
+        self.converts = any(each is not None for each in self.coerce)
 
 
 @dataclass(slots=True, eq=False)

@@ -194,9 +194,28 @@ def _value(expr: tree.Call, base: Code, reads: list[Read], scope: Scope) -> Code
             raise scope.refuse(f"{known}.{expr.name}", expr.line)
     if offer is not None:
         _check_count(offer, expr, f"{known}.{expr.name}", scope)
-    work = by_value(name, expr.name, tuple(reads))
     result = OBJECT if offer is None else known if offer.result == "This" else scope.hint(offer.result, known)
+    if offer is not None and known.cls is None:
+        return Code(_bound(offer, of, tuple(reads), f"{known}.{expr.name}"), result)
+    work = by_value(name, expr.name, tuple(reads))
     return Code(lambda frame: work(frame, of(frame)), result)
+
+
+def _bound(offer: Offer, of: Read, reads: tuple[Read, ...], what: str) -> Read:
+    """A method of the platform that is known while compiling."""
+    work = offer.call
+
+    def run(frame: Frame) -> Any:
+        value = of(frame)
+        if value is None:
+            raise null_pointer()
+        values = [read(frame) for read in reads]
+        try:
+            return work(frame[0], value, *values)
+        except (TypeError, AttributeError) as fault:
+            raise _misfit(fault, what, values) from fault
+
+    return run
 
 
 def by_value(name: str, shown: str, reads: Sequence[Read]) -> Callable[[Frame, Any], Any]:

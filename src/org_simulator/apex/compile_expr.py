@@ -64,11 +64,11 @@ def _cast(expr: tree.Cast, scope: Scope) -> Code:
 
 def _instance_of(expr: tree.InstanceOf, scope: Scope) -> Code:
     wanted, read = scope.type(expr.type, expr.line), scope.expr(expr.inner).read
-    return Code(lambda frame: is_instance(read(frame), wanted), BOOLEAN)
+    return Code(lambda frame: is_instance(read(frame), wanted), BOOLEAN, sure=True)
 
 
 def _ternary(expr: tree.Ternary, scope: Scope) -> Code:
-    condition = truth(scope.expr(expr.condition).read)
+    condition = truth(scope.expr(expr.condition))
     yes, no = scope.expr(expr.yes), scope.expr(expr.no)
     one, two = yes.read, no.read
     kind = common(yes.type, no.type)
@@ -107,8 +107,11 @@ def common(left: Type, right: Type) -> Type:
     return OBJECT
 
 
-def truth(read: Read) -> Read:
-    """A condition: null is an error, as in Apex."""
+def truth(code: Code) -> Read:
+    """A condition or a number to work with: null is an error, as in Apex."""
+    read = code.read
+    if code.sure:
+        return read
 
     def asked(frame: Frame) -> Any:
         value = read(frame)
@@ -121,10 +124,10 @@ def truth(read: Read) -> Read:
 
 def _unary(expr: tree.Unary, scope: Scope) -> Code:
     inner = scope.expr(expr.inner)
-    read = truth(inner.read)
+    read = truth(inner)
     match expr.op:
         case "!":
-            return Code(lambda frame: not read(frame), BOOLEAN)
+            return Code(lambda frame: not read(frame), BOOLEAN, sure=True)
         case "-":
             return Code(lambda frame: operators.negative(read(frame)), inner.type)
         case "+":
@@ -136,7 +139,8 @@ def _unary(expr: tree.Unary, scope: Scope) -> Code:
 
 def _binary(expr: tree.Binary, scope: Scope) -> Code:
     left, right = scope.expr(expr.left), scope.expr(expr.right)
-    return Code(joined(expr.op, left.read, right.read), _result(expr.op, left.type, right.type))
+    kind = _result(expr.op, left.type, right.type)
+    return Code(joined(expr.op, left, right), kind, sure=kind == BOOLEAN and expr.op not in {"&", "|", "^"})
 
 
 def _result(op: str, left: Type, right: Type) -> Type:
@@ -147,14 +151,15 @@ def _result(op: str, left: Type, right: Type) -> Type:
     return common(left, right) if OBJECT not in {left, right} else OBJECT
 
 
-def joined(op: str, one: Read, two: Read) -> Read:
+def joined(op: str, first: Code, second: Code) -> Read:
     """Both operands and what the operator makes of them."""
     if op == "&&":
-        left, right = truth(one), truth(two)
+        left, right = truth(first), truth(second)
         return lambda frame: left(frame) and right(frame)
     if op == "||":
-        left, right = truth(one), truth(two)
+        left, right = truth(first), truth(second)
         return lambda frame: left(frame) or right(frame)
+    one, two = first.read, second.read
     work = _ASKING.get(op) or _CALCULATING.get(op) or operators.bits(op)
     return lambda frame: work(one(frame), two(frame))
 
@@ -182,13 +187,13 @@ def _assign(expr: tree.Assign, scope: Scope) -> Code:
     if not expr.op:
         return compile_names.store(expr.target, value, scope)
     before = scope.expr(expr.target)
-    after = joined(expr.op, before.read, value.read)
+    after = joined(expr.op, before, value)
     return compile_names.store(expr.target, Code(after, before.type), scope)
 
 
 def _step(expr: tree.Step, scope: Scope) -> Code:
     before = scope.expr(expr.target)
-    read, by = truth(before.read), expr.by
+    read, by = truth(before), expr.by
     stored = compile_names.store(expr.target, Code(lambda frame: operators.plus(read(frame), by), before.type), scope)
     if expr.prefix:
         return stored

@@ -23,7 +23,7 @@ CHUNK = 200
 
 @statement(tree.If)
 def _if(stmt: tree.If, scope: Scope) -> Step:
-    branches = [(truth(scope.expr(condition).read), body(each, scope)) for condition, each in stmt.branches]
+    branches = [(truth(scope.expr(condition)), body(each, scope)) for condition, each in stmt.branches]
     otherwise = body(stmt.otherwise, scope)
     if len(branches) == 1:
         [(asked, then)] = branches
@@ -42,7 +42,7 @@ def _if(stmt: tree.If, scope: Scope) -> Step:
 def _for(stmt: tree.For, scope: Scope) -> Step:
     with scope.inner():
         inits = [compile_stmt(each, scope) for each in stmt.inits]
-        condition: Read = (lambda _frame: True) if stmt.condition is None else truth(scope.expr(stmt.condition).read)
+        condition: Read = (lambda _frame: True) if stmt.condition is None else truth(scope.expr(stmt.condition))
         step: Read = (lambda _frame: None) if stmt.step is None else scope.expr(stmt.step).read
         inside = body(stmt.body, scope)
 
@@ -98,7 +98,7 @@ def items_of(value: Any) -> Any:
 
 @statement(tree.While)
 def _while(stmt: tree.While, scope: Scope) -> Step:
-    condition, inside, first = truth(scope.expr(stmt.condition).read), body(stmt.body, scope), stmt.first
+    condition, inside, first = truth(scope.expr(stmt.condition)), body(stmt.body, scope), stmt.first
 
     def run(frame: Frame) -> Any:
         asked = not first

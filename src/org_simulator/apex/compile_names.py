@@ -15,7 +15,7 @@ from org_simulator.apex.raising import null_pointer, thrown
 from org_simulator.apex.records import Record, field_type, relation
 from org_simulator.apex.scope import Code, Scope
 from org_simulator.apex.tree import Expr
-from org_simulator.apex.types import OBJECT, SOBJECT, Type, coercer
+from org_simulator.apex.types import OBJECT, PLAIN, SOBJECT, Type, coercer
 from org_simulator.apex.values import Instance, Native
 
 
@@ -181,9 +181,11 @@ def assigned(read: Read, kind: Type) -> Read:
     if convert is None:
         return read
     change: Callable[[Any], Any] = convert
+    plain = Record if record else PLAIN[kind.name]
 
     def converted(frame: Frame) -> Any:
-        return taken(read(frame), change, kind)
+        value = read(frame)
+        return value if value is None or type(value) is plain else taken(value, change, kind)
 
     return converted
 

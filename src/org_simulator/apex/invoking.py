@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from org_simulator.apex.classes import ApexClass, ApexMethod
+from org_simulator.apex.classes import FIRST_SLOT, ApexClass, ApexMethod
 from org_simulator.apex.conversion import type_of
 from org_simulator.apex.faults import Unsupported
 from org_simulator.apex.raising import null_pointer, thrown
@@ -25,7 +25,22 @@ def invoke(session: Session, method: ApexMethod, this: Any, args: Sequence[Any])
     run = method.run
     if run is None:
         raise Unsupported(f"{method.owner.name}.{method.name} has no body")
-    frame: list[Any] = [session, this]
+    if not method.converts:
+        frame = [session, this, *args, *[None] * (method.slots - len(args) - FIRST_SLOT)]
+    else:
+        frame = [session, this, *_taken(method, args)]
+        frame += [None] * (method.slots - len(frame))
+    session.depth += 1
+    if session.depth > DEPTH_MAX:
+        raise thrown("LimitException", f"Maximum stack depth reached: {DEPTH_MAX + 1}")
+    try:
+        return run(frame)
+    finally:
+        session.depth -= 1
+
+
+def _taken(method: ApexMethod, args: Sequence[Any]) -> Iterator[Any]:
+    """Arguments as the parameters take them."""
     for value, convert in zip(args, method.coerce, strict=True):
         if convert is not None:
             try:
@@ -36,15 +51,7 @@ def invoke(session: Session, method: ApexMethod, this: Any, args: Sequence[Any])
                 raise Unsupported(
                     f"an argument of type {type_of(value)} to {method.owner.name}.{method.name}"
                 ) from None
-        frame.append(value)
-    frame += [None] * (method.slots - len(frame))
-    session.depth += 1
-    if session.depth > DEPTH_MAX:
-        raise thrown("LimitException", f"Maximum stack depth reached: {DEPTH_MAX + 1}")
-    try:
-        return run(frame)
-    finally:
-        session.depth -= 1
+        yield value
 
 
 def dispatch(session: Session, method: ApexMethod, this: Any, args: Sequence[Any]) -> Any:

@@ -36,7 +36,6 @@ class Delivery:
 
     name: str
     events: tuple[dict[str, Any], ...]
-    user_id: str
 
 
 def _method(target: Any, name: str) -> Any:

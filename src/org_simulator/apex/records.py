@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
@@ -165,6 +166,8 @@ def from_stored(field: Field, value: Any) -> Any:  # noqa: PLR0911 - one per kin
             return datetime.fromisoformat(value).astimezone(UTC)
         case "time":
             return time.fromisoformat(value.removesuffix("Z"))
+        case "base64":
+            return base64.b64decode(value)
         case "id" | "reference":
             return Id(value)
         case _:

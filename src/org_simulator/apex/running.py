@@ -50,7 +50,7 @@ class TestState:
         for name, fields, _ in waiting:
             by_name[name].append(fields)
         for name, found in by_name.items():
-            delivery = jobs.Delivery(name, tuple(found), session.tx.user_id)
+            delivery = jobs.Delivery(name, tuple(found))
             self._apart(session, lambda inner, delivery=delivery: jobs.deliver(inner, delivery))
 
     def _apart(self, session: Session, work: Any) -> Any:

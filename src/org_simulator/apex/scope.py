@@ -22,6 +22,8 @@ class Code(NamedTuple):
 
     read: Read
     type: Type
+    sure: bool = False
+    """Never null, such as a comparison."""
 
 
 Compiler: TypeAlias = "Callable[[Expr, Scope], Code]"

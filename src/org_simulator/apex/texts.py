@@ -57,6 +57,8 @@ def _compound(value: Any, zone: tzinfo) -> str:  # noqa: PLR0911 - one per kind 
             return f"{value.sobject.name}:{{{', '.join(f'{name}={text(held, zone)}' for name, held in fields)}}}"
         case Instance():
             return _object(value, zone)
+        case Native(kind="SObjectField" | "DescribeFieldResult"):
+            return str(value.held[1])
         case Native():
             return str(value.held) if isinstance(value.held, str) else value.kind
         case _:

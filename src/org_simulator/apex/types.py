@@ -63,6 +63,7 @@ FIELD_TYPES = {
     "time": TIME,
     "id": ID,
     "reference": ID,
+    "base64": BLOB,
 }
 """Describe type to Apex type; all others are String."""
 
@@ -153,6 +154,20 @@ COERCERS: dict[str, Coerce] = {
     "Boolean": _only(bool, "Boolean"),
     "Date": _only(date, "Date"),
 }
+
+
+PLAIN: dict[str, type] = {
+    "Id": Id,
+    "Long": Long,
+    "Decimal": Decimal,
+    "Double": float,
+    "Integer": int,
+    "String": str,
+    "Datetime": datetime,
+    "Boolean": bool,
+    "Date": date,
+}
+"""What a value of each type that has a coercer is in Python."""
 
 
 def coercer(kind: Type) -> Coerce | None:

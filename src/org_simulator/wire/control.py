@@ -100,6 +100,26 @@ def _user(world: World, given: Mapping[str, Any]) -> Any:
     return {"id": user_id}
 
 
+def _setting(world: World, given: Mapping[str, Any]) -> Any:
+    """Change a record of custom metadata, as a deployment would."""
+    org = world.org
+    with org.system_transaction(org.admin_user_id) as opened:
+        sobject = org.schema.objects[given["sobject"].lower()].name
+        rows = (row for row in opened.rows(sobject) if row["DeveloperName"] == given.get("name", "Default"))
+        found = next(rows, None)
+        if found is None or not sobject.endswith("__mdt"):
+            raise KeyError(given.get("name", "Default"))
+        opened.update(sobject, found["Id"], given["fields"])
+    return {"id": found["Id"]}
+
+
+def _jobs(world: World, _given: Any) -> Any:
+    """Run what Apex left for after its commits."""
+    automation = world.org.automation
+    ran = 0 if automation is None else automation.work()
+    return {"ran": ran, "failures": [] if automation is None else list(automation.failures)}
+
+
 def _login(world: World, given: Mapping[str, Any]) -> Any:
     """A session without credentials: for the programs around the router (a form, a person, a test)."""
     org = world.org
@@ -181,6 +201,8 @@ ACTS: dict[tuple[str, str], Act] = {
     ("GET", "rows"): _rows,
     ("POST", "clock"): _clock,
     ("POST", "user"): _user,
+    ("POST", "setting"): _setting,
+    ("POST", "jobs"): _jobs,
     ("POST", "login"): _login,
     ("POST", "revoke"): _revoke,
     ("POST", "limits"): _limits,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from org_simulator.failures import Failure, not_found
-from org_simulator.wire import batch, collections, composite, describe, publish, query, rows
+from org_simulator.wire import actions, batch, collections, composite, describe, publish, query, rows
 from org_simulator.wire.access import view
 from org_simulator.wire.errors import bad_request, refusal
 from org_simulator.wire.exchange import Reply, Request, Response, answer
@@ -59,6 +59,7 @@ ROUTES: tuple[tuple[tuple[str, ...], Mapping[str, Verb]], ...] = (
     ),
     (("composite",), {"POST": _composite}),
     (("composite", "batch"), {"POST": _batch}),
+    (("actions", "custom", "apex", "*"), {"POST": actions.invoke}),
     (
         ("composite", "sobjects"),
         {"POST": collections.create, "PATCH": collections.update, "DELETE": collections.delete},

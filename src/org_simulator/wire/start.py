@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from org_simulator.apex.automation import install
 from org_simulator.clock import Clock, SystemClock
 from org_simulator.events import change_log
 from org_simulator.org import Org
@@ -27,16 +28,23 @@ def world(
     seed: int = 0,
     app: ConnectedApp | None = None,
     base_url: str = BASE_URL,
+    apex: bool = False,
 ) -> World:
-    """A new org that knows the shipped metadata, behind its wire."""
+    """A new org that knows the shipped metadata, behind its wire; with `apex` it runs the shipped classes and triggers.
+
+    Raises Unparsable and Unsupported for Apex that cannot be run; without its parser `World.apex` says why none runs.
+    """
+    folder = metadata or default_metadata()
     org = Org(
-        load(metadata or default_metadata()),
+        load(folder),
         clock=clock or SystemClock(),
         switches=switches or Switches(),
         seed=seed,
     )
     change_log(org)
+    said = install(org, folder) if apex else ""
     return World(
+        apex=said,
         org=org,
         app=app or ConnectedApp(),
         base_url=base_url,

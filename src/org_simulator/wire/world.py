@@ -69,6 +69,8 @@ class World:
     lock: threading.Lock = field(default_factory=threading.Lock)
     views: dict[tuple[str, ...], Schema] = field(default_factory=dict)
     requests: int = 0
+    apex: str = ""
+    """What Apex runs, or why none does; empty where none was asked for."""
 
 
 def keep(world: World, locator: str, cursor: Cursor) -> None:

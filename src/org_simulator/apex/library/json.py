@@ -19,7 +19,8 @@ from org_simulator.apex.values import EnumValue, Instance, ListValue, Long, MapV
 LONG_MIN = 2**31
 
 
-def _plain(value: Any) -> Any:  # noqa: C901, PLR0911 - one per kind of value
+def plain(value: Any) -> Any:  # noqa: C901, PLR0911 - one per kind of value
+    """A value as JSON has it."""
     match value:
         case None | bool() | float():
             return value
@@ -36,14 +37,14 @@ def _plain(value: Any) -> Any:  # noqa: C901, PLR0911 - one per kind of value
         case EnumValue():
             return value.name
         case ListValue() | SetValue():
-            return [_plain(each) for each in value]
+            return [plain(each) for each in value]
         case MapValue():
-            return {str(_plain(name)): _plain(held) for name, held in value.items.values()}
+            return {str(plain(name)): plain(held) for name, held in value.items.values()}
         case Record():
-            fields = {value.sobject.fields[name].name: _plain(value.read(name)) for name in value.populated()}
+            fields = {value.sobject.fields[name].name: plain(value.read(name)) for name in value.populated()}
             return {"attributes": {"type": value.sobject.name}, **fields}
         case Instance():
-            return {_declared(value, name): _plain(held) for name, held in value.values.items()}
+            return {_declared(value, name): plain(held) for name, held in value.values.items()}
         case _:
             raise Unsupported("JSON of an object of the platform")
 
@@ -55,8 +56,8 @@ def _declared(value: Instance, name: str) -> str:
 
 @static("JSON.serialize", "String", 1, 2)
 def serialize(_session: Any, value: Any, suppress_nulls: bool = False) -> str:
-    plain = _plain(value)
-    return json.dumps(_without_nulls(plain) if suppress_nulls else plain, separators=(",", ":"), ensure_ascii=False)
+    shown = plain(value)
+    return json.dumps(_without_nulls(shown) if suppress_nulls else shown, separators=(",", ":"), ensure_ascii=False)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -71,7 +72,7 @@ def _without_nulls(value: Any) -> Any:
 
 @static("JSON.serializePretty", "String", 1, 2)
 def serialize_pretty(_session: Any, value: Any, _suppress: bool = False) -> str:
-    return json.dumps(_plain(value), indent=2, separators=(",", " : "), ensure_ascii=False)
+    return json.dumps(plain(value), indent=2, separators=(",", " : "), ensure_ascii=False)
 
 
 def _loaded(written: Any) -> Any:
@@ -109,7 +110,7 @@ def _untyped(value: Any) -> Any:
 def deserialize(session: Any, written: str, kind: Native) -> Any:
     resolver = session.program.resolver
     wanted = resolver.type(_written(kind.held), None)
-    return _typed(session, _loaded(written), wanted)
+    return typed(session, _loaded(written), wanted)
 
 
 def _written(name: str) -> TypeName:
@@ -126,14 +127,15 @@ def _written(name: str) -> TypeName:
     return TypeName((head.strip(),), tuple(_written(each.strip()) for each in [*args, inner[start:]]))
 
 
-def _typed(session: Any, value: Any, wanted: Type) -> Any:  # noqa: PLR0911 - one per kind of type
+def typed(session: Any, value: Any, wanted: Type) -> Any:  # noqa: PLR0911 - one per kind of type
+    """A value of JSON as one of this type."""
     if value is None or wanted.name == "Object":
         return _untyped(value)
     if wanted.name == "List":
-        return ListValue([_typed(session, each, wanted.args[0]) for each in value], wanted.args[0])
+        return ListValue([typed(session, each, wanted.args[0]) for each in value], wanted.args[0])
     if wanted.name == "Map":
         made = MapValue(wanted.args[0], wanted.args[1])
-        made.items = {name: (name, _typed(session, held, wanted.args[1])) for name, held in value.items()}
+        made.items = {name: (name, typed(session, held, wanted.args[1])) for name, held in value.items()}
         return made
     if wanted.cls is not None:
         return _instance(session, value, wanted)
@@ -160,7 +162,7 @@ def _instance(session: Any, value: Any, wanted: Type) -> Any:
     for name, held in value.items():
         found = cls.field(name.lower())
         if found is not None and not found.static:
-            made.values[name.lower()] = _typed(session, held, found.type)
+            made.values[name.lower()] = typed(session, held, found.type)
     return made
 
 
