@@ -32,20 +32,23 @@ def binary(start: Path | None = None) -> Path:
 
 
 def parse(file: Path, parser: Path, *, shown: str = "") -> dict[str, Any]:
-    """The syntax tree's unit; Unparsable with the first fault, under the name `shown`. Kept by content beside it."""
-    source = file.read_bytes()
+    """The syntax tree's unit; Unparsable with the first fault, under the name `shown`."""
+    return parse_text(file.read_bytes(), parser, shown or str(file))
+
+
+def parse_text(source: bytes, parser: Path, shown: str) -> dict[str, Any]:
+    """As `parse`, of text at hand. What was parsed once is kept by its content, beside the parser's package."""
     kept = _kept(parser, source)
     if kept is not None and kept.exists():
         unit: dict[str, Any] = json.loads(kept.read_bytes())
         return unit
-    unit = parse_text(source, parser, shown or str(file))
+    unit = _parsed(source, parser, shown)
     if kept is not None:
         _keep(kept, unit)
     return unit
 
 
-def parse_text(source: bytes, parser: Path, shown: str) -> dict[str, Any]:
-    """As `parse`, of text at hand."""
+def _parsed(source: bytes, parser: Path, shown: str) -> dict[str, Any]:
     done = subprocess.run([str(parser)], input=source, capture_output=True, timeout=TIMEOUT_S, check=False)  # noqa: S603 - the parser that was found
     if done.returncode != 0:
         raise Unparsable(Place(shown, 1), done.stderr.decode(errors="replace").strip()[:300])
