@@ -9,9 +9,10 @@ from lead_router.errors import BadCriteria
 
 CLAUSE_MAX_CHARS = 100_000  # the longest SOQL statement that Salesforce accepts
 
+BLANKS = " \t\n\v\f\r"
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+)
+      (?P<space>[ \t\n\v\f\r]+)
     | (?P<text>'(?:[^'\\]|\\.)*')
     | (?P<instant>[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:?[0-9]{2}))
     | (?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9A-Za-z_]))
@@ -68,6 +69,11 @@ def unescape(token: Token, *, like: bool) -> str:
         return ESCAPES[char]
 
     return _ESCAPED.sub(resolve, token.text[1:-1])
+
+
+def is_blank(clause: str) -> bool:
+    """Whether the clause has nothing but blanks in it; a no-break space, as pasted from a page, is none to SOQL."""
+    return not clause.strip(BLANKS)
 
 
 def _fault(clause: str, at: int) -> str:

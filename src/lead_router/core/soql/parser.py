@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from lead_router.core.soql.dates import COUNTED, FISCAL, PLAIN
-from lead_router.core.soql.lexer import Token, tokens, unescape
+from lead_router.core.soql.lexer import Token, is_blank, tokens, unescape
 from lead_router.core.soql.tree import (
     And,
     Boolean,
@@ -37,7 +37,7 @@ _RESERVED = frozenset({"AND", "OR", "NOT", "IN", "LIKE", "INCLUDES", "EXCLUDES",
 
 def parse(clause: str) -> Expr | None:
     """The tree of a WHERE clause (without the word WHERE), None for a blank one; raises only BadCriteria."""
-    if not clause.strip():
+    if is_blank(clause):
         return None
     return _Parser(tokens(clause)).whole()
 
