@@ -1,11 +1,11 @@
-"""Statements, classes and exceptions of Apex. Expectations are those of the Apex Developer Guide, worked out by hand."""
+"""Statements, classes and exceptions of Apex. Expectations are the Apex Developer Guide's, worked out by hand."""
 
 from __future__ import annotations
 
 import pytest
-from support.apex import ApexOrg, apex, failure, need_parser, probe
 
 from org_simulator.apex.faults import Unparsable, Unsupported
+from support.apex import ApexOrg, apex, failure, need_parser, probe
 
 pytestmark = pytest.mark.usefixtures("_parser")
 
@@ -32,9 +32,11 @@ def test_switch_takes_values_enums_types_and_else():
     """One branch runs; several values in one branch; null is a value; a record's type gives it a name."""
     source = """public class Probe {
         enum Colour { RED, GREEN }
-        static String of(Integer n) { switch on n { when 1, 2 { return 'low'; } when null { return 'none'; } when else { return 'more'; } } }
+        static String of(Integer n) { switch on n { when 1, 2 { return 'low'; } when null { return 'none'; }
+            when else { return 'more'; } } }
         static String of(Colour c) { switch on c { when RED { return 'r'; } when GREEN { return 'g'; } } return '?'; }
-        static String of(SObject s) { switch on s { when Lead found { return found.LastName; } when else { return 'other'; } } }
+        static String of(SObject s) { switch on s { when Lead found { return found.LastName; } when else
+            { return 'other'; } } }
         public static Object run() {
             Integer none;
             return of(2) + of(9) + of(none) + of(Colour.GREEN) + of(new Lead(LastName = 'L')) + of(new Account());
@@ -101,7 +103,7 @@ def test_fields_initialisers_and_constructors_run_in_order():
 
 
 def test_properties_run_their_accessors():
-    """get and set with bodies, automatic ones, and static ones; `value` is what is set."""
+    """Get and set with bodies, automatic ones, and static ones; `value` is what is set."""
     source = """public class Probe {
         public Integer plain { get; private set; }
         public Integer doubled { get { return plain * 2; } set { plain = value + 1; } }
@@ -152,7 +154,8 @@ def test_enums_know_name_order_and_values():
         public enum Kind { A, B }
         public static Object run() {
             Map<Kind, Integer> m = new Map<Kind, Integer>{ Kind.A => 1 };
-            return Kind.values().size() + Kind.valueOf('b').name() + Kind.B.ordinal() + m.get(Kind.A) + (Kind.A == Kind.B);
+            return Kind.values().size() + Kind.valueOf('b').name() + Kind.B.ordinal() + m.get(Kind.A)
+                + (Kind.A == Kind.B);
         }
     }"""
     assert ApexOrg({"Probe.cls": source}).call("Probe") == "2B11false"
@@ -172,7 +175,8 @@ def test_no_catch_sees_limits_or_failed_assertions():
     """LimitException and AssertException pass every catch (Apex Developer Guide, Exception class)."""
     body = "try { System.assertEquals(1, 2, 'no'); } catch (Exception e) { return 'caught'; } return 'passed';"
     assert failure(body) == ("AssertException", "Assertion Failed: no: Expected: 1, Actual: 2")
-    deep = "public class Probe { static Integer f(Integer n) { return f(n + 1); } public static Object run() { return f(0); } }"
+    deep = """public class Probe { static Integer f(Integer n) { return f(n + 1); } public static Object run()
+        { return f(0); } }"""
     with pytest.raises(Exception, match="Maximum stack depth reached: 1001"):
         ApexOrg({"Probe.cls": deep}).call("Probe")
 
@@ -187,7 +191,10 @@ def test_no_catch_sees_limits_or_failed_assertions():
         ("\nreturn Math.abs(1, 2);", "Probe.cls:2: unsupported: Math.abs with 2 arguments"),
         ("\nList<List<SObject>> f = [FIND 'x' IN ALL FIELDS RETURNING Lead];", "Probe.cls:2: unsupported: SoslExpr"),
         ("\nreturn [SELECT Id FROM Nothing__c];", "Probe.cls:2: unsupported: a query of Nothing__c"),
-        ("\nreturn [SELECT Id FROM Lead ORDER BY Id FOR UPDATE];", "Probe.cls:2: unsupported: ORDER BY with FOR UPDATE"),
+        (
+            "\nreturn [SELECT Id FROM Lead ORDER BY Id FOR UPDATE];",
+            "Probe.cls:2: unsupported: ORDER BY with FOR UPDATE",
+        ),
     ],
 )
 def test_what_is_not_run_is_named_by_file_and_line_when_loaded(body, what):

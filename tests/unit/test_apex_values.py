@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.apex import apex, failure, need_parser, table
 
 pytestmark = pytest.mark.usefixtures("_parser")
@@ -101,7 +102,11 @@ def test_null_is_below_text_and_no_number_is_compared_with_it():
         ("Id i = 'abc'; return i;", "StringException", "Invalid id: abc"),
         ("return new List<Integer>{ 1 }[1];", "ListException", "List index out of bounds: 1"),
         ("return Integer.valueOf('1.5');", "TypeException", "Invalid integer: 1.5"),
-        ("Object o = 'a'; return (Integer) o;", "TypeException", "Invalid conversion from runtime type String to Integer"),
+        (
+            "Object o = 'a'; return (Integer) o;",
+            "TypeException",
+            "Invalid conversion from runtime type String to Integer",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_an_exception_of_its_kind(body, name, part):

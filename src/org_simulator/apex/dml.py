@@ -41,6 +41,7 @@ def run(session: Session, verb: str, value: Any, ask: Ask) -> Any:
     session.limits.use("dml_rows", len(records))
     _refuse_twins(records, verb)
     _refuse_types(records)
+    _mixed(session, records, verb)
     if ask.mode == "user":
         _check_access(session, records, verb)
     mark = session.mark()
@@ -94,14 +95,32 @@ def _refuse_twins(records: Sequence[Record], verb: str) -> None:
         raise thrown("ListException", f"Duplicate id in list: {twin}")
 
 
+SETUP = frozenset({"Group", "GroupMember", "QueueSobject", "PermissionSetAssignment", "PermissionSet", "UserRole"})
+USER_FIELDS = frozenset({"userroleid", "isactive", "username", "profileid"})
+"""Fields that make a change of a User one of setup."""
+
+
+def _mixed(session: Session, records: Sequence[Record], verb: str) -> None:
+    """MIXED_DML_OPERATION where setup and other objects meet in one transaction; runAs begins anew."""
+    for place, record in enumerate(records):
+        name = record.sobject.name
+        used = {"userroleid"} if verb == "insert" else USER_FIELDS
+        setup = name in SETUP or (name == "User" and any(record.values.get(each) is not None for each in used))
+        neither = name == "User" and not setup
+        if not neither and (not setup) in session.saved_kinds:
+            text = (
+                "DML operation on setup object is not permitted after you have updated a non-setup object (or vice "
+                f"versa): {name}, original object: {session.saved_kinds[not setup]}"
+            )
+            raise dml_exception(verb, [(place, Failure("MIXED_DML_OPERATION", text))], records)
+        if not neither:
+            session.saved_kinds.setdefault(setup, name)
+
+
 def _refuse_types(records: Sequence[Record]) -> None:
-    setup = {"User", "Group", "GroupMember", "QueueSobject", "PermissionSetAssignment", "UserRole"}
     runs = 1 + sum(one.sobject is not two.sobject for one, two in pairwise(records))
     if runs > TYPES_MAX:
         raise thrown("TypeException", f"Cannot have more than {TYPES_MAX} chunks in a single operation.")
-    names = {each.sobject.name for each in records}
-    if names & setup and names - setup:
-        raise Unsupported("setup and other objects in one statement")
     for each in records:
         if each.sobject.name.endswith(("__e", "__mdt")):
             raise Unsupported(f"DML of {each.sobject.name}")

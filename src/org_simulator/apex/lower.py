@@ -48,11 +48,15 @@ class Lowering(Expressions):
 
     def trigger(self, node: Node) -> TriggerDecl:
         """A trigger and its statements."""
-        body = []
+        body: list[Stmt] = []
         for member in node["members"]:
-            if tag(member) != "BlockMember$StmntBlockMember":
-                raise refuse(f"{tag(member)} in a trigger", member, self.file)
-            body.append(self.stmt(member["stmnt"]))
+            match tag(member):
+                case "BlockMember$StmntBlockMember":
+                    body.append(self.stmt(member["stmnt"]))
+                case "BlockMember$FieldMember":
+                    body.append(_local(self, member))
+                case other:
+                    raise refuse(f"{other} in a trigger", member, self.file)
         events = frozenset(constant(each).lower().replace("_", " ") for each in node["usages"])
         target = ".".join(name(part) for part in node["target"])
         return TriggerDecl(name(node["name"]), target, events, tree.Block(tuple(body), line(node)))

@@ -9,7 +9,10 @@ from org_simulator.apex.raw import Node, tag
 
 _PIECE = re.compile(r"'(?:\\.|[^'\\])*'|[\w.]+|.", re.DOTALL)
 _COUNTED = re.compile(r"(?:last|next)_n_\w+|n_\w+_ago", re.IGNORECASE)
-_CLOSERS = {"(": ")", "[": "]"}
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_SIGNS = frozenset("+-*/")
+_AFTER = frozenset(["and", "or", "limit", "order", "group", "with", "for", "having", "offset", "all", "from", "where"])
+"""Words that go on with the statement behind a bind."""
 
 
 def query(node: Node) -> tuple[str, list[Node]]:
@@ -50,14 +53,37 @@ def numbered(text: str) -> str:
 
 
 def _end_of_bind(pieces: list[str], at: int) -> int:
-    """The place behind a chain of names, calls and indexes."""
-    while at < len(pieces) and not pieces[at].strip():
-        at += 1
-    if at < len(pieces) and pieces[at] in _CLOSERS:
+    """The place behind a bind: operands, and what calculates with them."""
+    at = _operand(pieces, at)
+    ahead = _word(pieces, at)
+    while ahead < len(pieces) and pieces[ahead] in _SIGNS:
+        at = _operand(pieces, ahead + 1)
+        ahead = _word(pieces, at)
+    return at
+
+
+def _operand(pieces: list[str], at: int) -> int:
+    """The place behind a chain of names, calls and indexes, a cast, or `new …`."""
+    at = _word(pieces, at)
+    if pieces[at].lower() == "new":
+        while pieces[at] not in {"(", "{"}:
+            at += 1
         return _behind(pieces, at)
+    if pieces[at] == "(":
+        at = _behind(pieces, at)
+        ahead = _word(pieces, at)
+        cast = ahead < len(pieces) and (pieces[ahead] in "('" or pieces[ahead][0].isalnum())
+        return _operand(pieces, ahead) if cast and pieces[ahead].lower() not in _AFTER else at
     at += 1
     while at < len(pieces) and (pieces[at] in {"(", "[", "?"} or pieces[at].startswith(".")):
         at = _behind(pieces, at) if pieces[at] in _CLOSERS else at + 1
+    return at
+
+
+def _word(pieces: list[str], at: int) -> int:
+    """The place of the next piece that is no space."""
+    while at < len(pieces) and not pieces[at].strip():
+        at += 1
     return at
 
 

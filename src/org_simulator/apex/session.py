@@ -49,6 +49,8 @@ class Session:
         """Platform events that wait for the commit: name, fields and EventUuid."""
         self.jobs: list[Any] = []
         """Queueables and their kin that wait for the commit."""
+        self.saved_kinds: dict[bool, str] = {}
+        """Whether setup (True) or other objects were saved by Apex, and which was the first."""
         self.mails: list[dict[str, Any]] = []
         self.finalizer: Any = None
         """What runs behind a queueable, however it ends."""
@@ -148,10 +150,11 @@ class Session:
         if not isinstance(user, Record) or user.id is None:
             raise Unsupported("System.runAs with what is no saved user")
         before, self.tx.user_id = self.tx.user_id, str(user.id)
+        kinds, self.saved_kinds = self.saved_kinds, {}
         try:
             yield
         finally:
-            self.tx.user_id = before
+            self.tx.user_id, self.saved_kinds = before, kinds
 
     def mark(self) -> tuple[Any, int, int]:
         """A point to go back to: saves, events and jobs."""

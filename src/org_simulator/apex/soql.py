@@ -170,7 +170,7 @@ def _figures(session: Session, schema: Schema, sobject: SObject, statement: Sele
 def _kinds(schema: Schema, sobject: SObject, statement: Select) -> Iterable[tuple[str, Path]]:
     """The path behind each plain column or extreme, whose values have the field's own type."""
     for place, column in enumerate(statement.columns):
-        if column.path and column.function in {None, "min", "max"}:
+        if column.path and column.function in {None, "min", "max", "sum"}:
             yield aggregate.name_of(statement, place).lower(), resolve(schema, sobject, column.path)
 
 
