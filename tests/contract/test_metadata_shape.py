@@ -18,16 +18,20 @@ from support import shipped_metadata as shipped
 PLACES = {
     "app": ("CustomApplication", "applications"),
     "cls": ("ApexClass", "classes/*"),
+    "cls": ("ApexClass", "classes/*"),
     "customPermission": ("CustomPermission", "customPermissions"),
     "field": ("CustomField", "objects/*/fields"),
     "layout": ("Layout", "layouts"),
     "listView": ("ListView", "objects/*/listViews"),
     "md": ("CustomMetadata", "customMetadata"),
+    "md": ("CustomMetadata", "customMetadata"),
     "object": ("CustomObject", "objects/*"),
     "permissionset": ("PermissionSet", "permissionsets"),
     "platformEventChannelMember": ("PlatformEventChannelMember", "platformEventChannelMembers"),
     "queue": ("Queue", "queues"),
+    "resource": ("StaticResource", "staticresources"),
     "tab": ("CustomTab", "tabs"),
+    "trigger": ("ApexTrigger", "triggers"),
     "trigger": ("ApexTrigger", "triggers"),
     "validationRule": ("ValidationRule", "objects/*/validationRules"),
 }
@@ -35,6 +39,7 @@ NEEDED = {
     "AutoNumber": (),
     "Checkbox": ("defaultValue",),
     "DateTime": ("required",),
+    "Email": ("required", "unique"),
     "Email": ("required",),
     "LongTextArea": ("length", "visibleLines"),
     "Lookup": ("referenceTo", "relationshipName", "relationshipLabel", "required"),
@@ -94,7 +99,7 @@ def test_the_project_is_deployable_from_its_folder():
         {"path": "force-app", "default": True}
     ]
     outside = [path for path in shipped.SOURCES.rglob("*") if path.is_file() and not path.name.endswith("-meta.xml")]
-    assert [path for path in outside if path.suffix not in {".cls", ".trigger"}] == []
+    assert [path for path in outside if path.suffix not in {".cls", ".json", ".trigger"}] == []
 
 
 @pytest.mark.parametrize("item", by_path(shipped.items()))
