@@ -57,7 +57,7 @@ FAULTS = (
     Fault("", "a right to edit a computed field", ADMIN, ">Pool__c.Turn__c<", ">Pool__c.Half__c<"),
     Fault("", "a field of an object that may not be read", ADMIN, "<object>Lead<", "<object>Pool_Member__c<"),
     Fault("", "a right on no object", ADMIN, "<object>Pool__c<", "<object>Pond__c<"),
-    Fault("", "a right on no tab", ADMIN, "<tab>Pool__c<", "<tab>Pool_Member__c<"),
+    Fault("", "a right on no tab", ADMIN, "<tab>Pool__c<", "<tab>Pond__c<"),
     Fault("", "a right on no class", ADMIN, "<apexClass>PoolAction<", "<apexClass>PoolActor<"),
     Fault("", "a right that is none", ADMIN, "<name>Pool_Bypass<", "<name>Pool_Pass<"),
     Fault("", "a layout of no field", LAYOUT, "<field>Key__c<", "<field>Keys__c<"),
