@@ -18,12 +18,10 @@ from support import shipped_metadata as shipped
 PLACES = {
     "app": ("CustomApplication", "applications"),
     "cls": ("ApexClass", "classes/*"),
-    "cls": ("ApexClass", "classes/*"),
     "customPermission": ("CustomPermission", "customPermissions"),
     "field": ("CustomField", "objects/*/fields"),
     "layout": ("Layout", "layouts"),
     "listView": ("ListView", "objects/*/listViews"),
-    "md": ("CustomMetadata", "customMetadata"),
     "md": ("CustomMetadata", "customMetadata"),
     "object": ("CustomObject", "objects/*"),
     "permissionset": ("PermissionSet", "permissionsets"),
@@ -32,14 +30,12 @@ PLACES = {
     "resource": ("StaticResource", "staticresources"),
     "tab": ("CustomTab", "tabs"),
     "trigger": ("ApexTrigger", "triggers"),
-    "trigger": ("ApexTrigger", "triggers"),
     "validationRule": ("ValidationRule", "objects/*/validationRules"),
 }
 NEEDED = {
     "AutoNumber": (),
     "Checkbox": ("defaultValue",),
     "DateTime": ("required",),
-    "Email": ("required", "unique"),
     "Email": ("required",),
     "LongTextArea": ("length", "visibleLines"),
     "Lookup": ("referenceTo", "relationshipName", "relationshipLabel", "required"),
