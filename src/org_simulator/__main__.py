@@ -62,7 +62,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--client-id", default="lead-router")
     add("--client-secret", default="simulator")
     add("--jwt-certificate", type=Path, metavar="FILE", help="PEM certificate that verifies the client's JWTs")
-    add("--apex", action="store_true", help="run the triggers and classes of the metadata; needs its parser, by npm ci")
+    add("--apex", action="store_true", help="run the triggers and classes of the metadata")
     add("--manual-clock", action="store_true", help="time moves only by POST /simulator/clock")
     add("--access-log", action="store_true")
     return parser.parse_args(arguments)

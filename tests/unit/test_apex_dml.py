@@ -152,6 +152,23 @@ def test_add_error_refuses_its_record_and_all_or_none_the_rest():
     assert org.call("Probe") == "1,1,no bad,FIELD_CUSTOM_VALIDATION_EXCEPTION,null,truefalse2(Email)1"
 
 
+def test_all_or_none_undoes_the_portions_before():
+    """The 201st record is refused: none of the first 200 stays."""
+    body = """List<Lead> many = new List<Lead>();
+        for (Integer i = 0; i < 200; i++) { many.add(new Lead(LastName = 'n', Company = 'c')); }
+        many.add(new Lead(LastName = 'n'));
+        try { insert many; }
+        catch (DmlException e) { return e.getDmlIndex(0) + [SELECT COUNT() FROM Lead]; } return -1;"""
+    assert apex(body) == 200
+
+
+def test_foreign_keys_are_judged_before_the_first_trigger():
+    """Of what the API sends, step 2 checks these alone (Apex Developer Guide, Order of Execution)."""
+    org = triggered("Integer x = 1 / 0;", events="before insert")
+    with pytest.raises(Failure, match="INVALID_CROSS_REFERENCE_KEY"):
+        insert(org, Routing_Duplicate_Of__c="00Q5f000005bwLFEAY")
+
+
 def test_in_part_the_good_records_are_saved_again_with_limits_as_before():
     """Triggers fire again for the survivors; statics keep what they counted, limits do not (facts 8, T12)."""
     org = triggered(

@@ -102,6 +102,19 @@ def test_fields_initialisers_and_constructors_run_in_order():
     assert ApexOrg({"Probe.cls": source}).call("Probe") == "Sfb10"
 
 
+def test_a_constructor_begins_with_its_parents():
+    """Without super(…) the parent's constructor without parameters runs first, and its fields before it."""
+    source = """public class Probe {
+        static String log = '';
+        static Integer note(String s) { log += s; return 1; }
+        virtual class Base { Integer a = note('a'); Base() { note('B'); } }
+        class Child extends Base { Integer c = note('c'); Child() { note('C'); } }
+        class Silent extends Base { }
+        public static Object run() { new Child(); new Silent(); return log; }
+    }"""
+    assert ApexOrg({"Probe.cls": source}).call("Probe") == "aBcCaB"
+
+
 def test_properties_run_their_accessors():
     """Get and set with bodies, automatic ones, and static ones; `value` is what is set."""
     source = """public class Probe {

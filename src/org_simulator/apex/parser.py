@@ -13,6 +13,9 @@ from typing import Any
 from org_simulator.apex.faults import ParserMissing, Place, Unparsable
 
 PACKAGE = "node_modules/@prettier-apex/apex-ast-serializer-{}"
+PLACES = ("", "tests/apex")
+"""Folders whose node_modules may have it: a project's own, and where a checkout of this one installs its tools."""
+
 CACHE = "node_modules/.cache/apex-ast"
 _ROOT = "apex.jorje.semantic.compiler.parser.ParserOutput"
 TIMEOUT_S = 60.0
@@ -25,10 +28,10 @@ def binary(start: Path | None = None) -> Path:
     below = Path(PACKAGE.format(name)) / f"apex-ast-serializer-{name}"
     begins = [start] if start else []
     for begin in (*begins, Path(__file__).resolve().parent, Path.cwd()):
-        for folder in (begin, *begin.parents):
-            if os.access(folder / below, os.X_OK):
-                return folder / below
-    raise ParserMissing("Apex does not run here: its parser is not installed (npm ci, where package.json stands)")
+        for found in (folder / place / below for folder in (begin, *begin.parents) for place in PLACES):
+            if os.access(found, os.X_OK):
+                return found
+    raise ParserMissing("Apex does not run here: its parser is not installed (make apex-tools installs it)")
 
 
 def parse(file: Path, parser: Path, *, shown: str = "") -> dict[str, Any]:
