@@ -94,16 +94,16 @@ class Thread:
         return self._code
 
 
-def until(true: Callable[[], bool]) -> None:
+def until(true: Callable[[], bool], *, patience_s: float = PATIENCE_S) -> None:
     """Until a condition holds that another thread brings about."""
     patience = threading.Event()
-    for _ in range(int(PATIENCE_S / POLL_S)):
+    for _ in range(int(patience_s / POLL_S)):
         if true():
             return
         patience.wait(POLL_S)
     raise AssertionError("it never came true")
 
 
-def until_waiting(org: Org, count: int) -> None:
+def until_waiting(org: Org, count: int, *, patience_s: float = PATIENCE_S) -> None:
     """Until `count` transactions wait for a lock."""
-    until(lambda: org.store.locks.waiting >= count)
+    until(lambda: org.store.locks.waiting >= count, patience_s=patience_s)
