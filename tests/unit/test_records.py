@@ -137,10 +137,12 @@ def test_a_lead_is_read_with_all_its_fields() -> None:
         "Routing_Idem_Key__c": None,
         "Routing_Round__c": 2.0,
         "Routing_Status__c": "Held",
+        "Routing_Error__c": "no rule matches",
     }
     lead = records.lead(row)
     assert lead.created_at == datetime(2026, 11, 29, 20, 0, 0, 250_000, UTC)
     assert (lead.round, lead.held, lead.stamp) == (2, True, None)
+    assert (lead.shows("no rule matches"), lead.shows("no rule matches, nor will")) == (True, False)
     assert type(lead.round) is int
     assert set(lead.fields) == set(row) - {"attributes"}
 
