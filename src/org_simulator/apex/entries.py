@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from org_simulator.apex.faults import Unsupported
 from org_simulator.apex.invoking import invoke as call
-from org_simulator.apex.library.json import plain, typed
+from org_simulator.apex.standard.json import plain, typed
 from org_simulator.apex.values import Instance, ListValue
 
 if TYPE_CHECKING:

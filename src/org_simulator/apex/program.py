@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import org_simulator.apex.compile_flow
 import org_simulator.apex.compile_stmt
-import org_simulator.apex.library  # noqa: F401 - these fill the registers of statements and of the platform
+import org_simulator.apex.standard  # noqa: F401 - these fill the registers of statements and of the platform
 from org_simulator.apex import parser as parsing
 from org_simulator.apex import tree
 from org_simulator.apex.classes import EXCEPTIONS, ApexClass, ApexField, ApexMethod, Frame, Read

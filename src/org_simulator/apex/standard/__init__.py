@@ -1,6 +1,6 @@
 """What the platform offers to Apex; importing this fills the register."""
 
-from org_simulator.apex.library import (
+from org_simulator.apex.standard import (
     asynchronous,
     collections,
     database,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from org_simulator.apex.library.strings import expression, replacement
 from org_simulator.apex.platform import method, static
 from org_simulator.apex.raising import null_pointer, thrown
+from org_simulator.apex.standard.strings import expression, replacement
 from org_simulator.apex.types import STRING
 from org_simulator.apex.values import ListValue, Native
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from org_simulator.apex.faults import Unsupported
-from org_simulator.apex.library.options import settled
 from org_simulator.apex.platform import constant, method, static
 from org_simulator.apex.raising import null_pointer, thrown
 from org_simulator.apex.records import Record, to_stored
 from org_simulator.apex.saves import RESULT
+from org_simulator.apex.standard.options import settled
 from org_simulator.apex.types import OBJECT, Type
 from org_simulator.apex.values import Id, ListValue, MapValue, Native
 from org_simulator.failures import Failure
