@@ -64,7 +64,7 @@ def explained_in(wired: Wired, lead_id: str, *, at: datetime | None, reroutes_ma
     account = explain(configuration, snapshot, ask)
     if account is None:
         raise Misconfigured(f"there is no lead {found.id}")
-    stopped = capped(configuration, snapshot, [ask], reroutes_max)
+    stopped, _ = capped(configuration, snapshot, [ask], reroutes_max)
     account = _stopped(account, stopped[0]) if stopped else account
     return Explained(
         lead=found.id,

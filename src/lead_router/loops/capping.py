@@ -12,30 +12,33 @@ WITHIN = timedelta(hours=1)
 REROUTES_MAX = 3
 
 
-def capped(configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask], most: int) -> list[Hold]:
+def capped(
+    configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask], most: int
+) -> tuple[list[Hold], list[Ask]]:
     """Holds for those of the asks whose lead would be routed anew although it was `most` times within the hour.
 
-    They take no turn, so the other asks are to be decided without them.
+    They take no turn: behind them are the other asks, to be decided without them.
     """
     times = _rerouted(snapshot)
     worn = [ask for ask in asks if len(times.get(ask.lead_id, ())) >= most]
     would = decide(configuration, snapshot, worn) if worn else []
     often = "once" if most == 1 else f"{most} times"
     reason = f"was routed anew {often} within an hour: see who or what returns it"
-    return [
+    stopped = [
         Hold(one.ask, one.lead, reason, HOLD_RETRY_MAX_S, until=times[one.lead.id][-most] + WITHIN, rule=one.rule)
         for one in would
         if isinstance(one, Assign) and one.round > 1
     ]
+    apart = {one.ask.job_id for one in stopped}
+    return stopped, [ask for ask in asks if ask.job_id not in apart]
 
 
 def decided_with_limit(
     configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask], most: int
 ) -> list[Decision]:
     """`decide`, in the order of the asks, with what is returned over and over held: for looking at."""
-    stopped = {one.ask.job_id: one for one in capped(configuration, snapshot, asks, most)}
-    others = decide(configuration, snapshot, [ask for ask in asks if ask.job_id not in stopped])
-    made: dict[int, Decision] = {one.ask.job_id: one for one in others} | stopped
+    stopped, others = capped(configuration, snapshot, asks, most)
+    made: dict[int, Decision] = {one.ask.job_id: one for one in (*stopped, *decide(configuration, snapshot, others))}
     return [made[ask.job_id] for ask in asks]
 
 

@@ -34,9 +34,8 @@ def decided(
     store: JobStore, configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask], *, reroutes_max: int
 ) -> tuple[Decision, ...]:
     """One decision per ask. Leads returned over and over are held; what observing groups would do is written down."""
-    stopped = capped(configuration, snapshot, asks, reroutes_max)
-    apart = {one.ask.job_id for one in stopped}
-    return (*stopped, *_decided(store, configuration, snapshot, [ask for ask in asks if ask.job_id not in apart]))
+    stopped, others = capped(configuration, snapshot, asks, reroutes_max)
+    return (*stopped, *_decided(store, configuration, snapshot, others))
 
 
 def _decided(
