@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from support.apex import ApexOrg, need_parser
+from support.apex import ApexOrg
 from support.sim_engine import Thread, until_waiting
 
 COUNTER = """public class Counter {{
@@ -32,11 +32,6 @@ WATCHED = """public class Watched {
         try { update g; return 'saved'; } catch (DmlException e) { return e.getDmlType(0).name(); }
     }
 }"""
-
-
-@pytest.fixture
-def _parser():
-    need_parser()
 
 
 def counting(lock: str) -> ApexOrg:
@@ -68,19 +63,19 @@ def both_at_once(org: ApexOrg) -> list[int]:
     return sorted(found)
 
 
-@pytest.mark.usefixtures("_parser")
+@pytest.mark.usefixtures("apex_parser")
 def test_with_for_update_the_second_reads_what_the_first_wrote():
     """Both count on: the lock is held to the end of the transaction and the row read fresh behind it."""
     assert both_at_once(counting("FOR UPDATE")) == [1, 2]
 
 
-@pytest.mark.usefixtures("_parser")
+@pytest.mark.usefixtures("apex_parser")
 def test_without_for_update_an_update_is_lost():
     """The same two transactions without the lock: so the test above can fail."""
     assert both_at_once(counting("")) == [1, 1]
 
 
-@pytest.mark.usefixtures("_parser")
+@pytest.mark.usefixtures("apex_parser")
 @pytest.mark.parametrize(("method", "words"), [("run", "Record Currently Unavailable"), ("save", "UNABLE_TO_LOCK_ROW")])
 def test_a_lock_that_does_not_come_is_given_up_after_ten_seconds(method, words):
     """QueryException for a query, DmlException for DML; not before, and catchable."""

@@ -40,6 +40,12 @@ def need_parser() -> Any:
     return found
 
 
+@pytest.fixture(scope="session")
+def apex_parser() -> Any:
+    """Tests that use it are skipped, visibly, where the parser is not there."""
+    return need_parser()
+
+
 @dataclass
 class ApexOrg:
     """An org that runs these sources."""
@@ -101,3 +107,8 @@ def table(expressions: list[str]) -> list[str]:
     methods = [f"public static Object m{place}() {{ return {each}; }}" for place, each in enumerate(expressions)]
     org = ApexOrg({"Probe.cls": f"public class Probe {{ {' '.join(methods)} }}"})
     return [text(org.call("Probe", f"m{place}")) for place in range(len(expressions))]
+
+
+def check(pairs: dict[str, str]) -> None:
+    """Each expression has the value beside it, as text."""
+    assert dict(zip(pairs, table(list(pairs)), strict=True)) == pairs

@@ -6,16 +6,11 @@ import pytest
 
 from org_simulator import bulk
 from org_simulator.failures import Failure
-from support.apex import ApexOrg, apex, failure, need_parser, probe
+from support.apex import ApexOrg, apex, failure, probe
 
-pytestmark = pytest.mark.usefixtures("_parser")
+pytestmark = pytest.mark.usefixtures("apex_parser")
 
 LEAD = {"LastName": "L", "Company": "C"}
-
-
-@pytest.fixture(scope="module")
-def _parser():
-    need_parser()
 
 
 def triggered(

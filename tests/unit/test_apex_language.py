@@ -5,14 +5,9 @@ from __future__ import annotations
 import pytest
 
 from org_simulator.apex.faults import Unparsable, Unsupported
-from support.apex import ApexOrg, apex, failure, need_parser, probe
+from support.apex import ApexOrg, apex, failure, probe
 
-pytestmark = pytest.mark.usefixtures("_parser")
-
-
-@pytest.fixture(scope="module")
-def _parser():
-    need_parser()
+pytestmark = pytest.mark.usefixtures("apex_parser")
 
 
 def test_loops_leave_and_go_on():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from support.apex import apex, failure, need_parser
+from support.apex import apex, failure
 
-pytestmark = pytest.mark.usefixtures("_parser")
+pytestmark = pytest.mark.usefixtures("apex_parser")
 
 THREE = """
     List<Lead> made = new List<Lead>{
@@ -15,11 +15,6 @@ THREE = """
         new Lead(LastName = 'it\\'s', Company = 'y') };
     insert made;
     """
-
-
-@pytest.fixture(scope="module")
-def _parser():
-    need_parser()
 
 
 def test_binds_are_values_never_text():

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from support.apex import apex, failure, need_parser, table
+from support.apex import apex, check, failure
 
-pytestmark = pytest.mark.usefixtures("_parser")
-
-
-@pytest.fixture(scope="module")
-def _parser():
-    need_parser()
-
-
-def check(pairs):
-    assert dict(zip(pairs, table(list(pairs)), strict=True)) == pairs
+pytestmark = pytest.mark.usefixtures("apex_parser")
 
 
 def test_whole_numbers_are_cut_and_wrap_around():
