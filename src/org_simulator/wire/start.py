@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from org_simulator.apex.automation import install
 from org_simulator.clock import Clock, SystemClock
 from org_simulator.events import change_log
 from org_simulator.org import Org
@@ -42,12 +41,17 @@ def world(
         seed=seed,
     )
     change_log(org)
-    said = install(org, folder) if apex else ""
     return World(
-        apex=said,
+        apex=_with_apex(org, folder) if apex else "",
         org=org,
         app=app or ConnectedApp(),
         base_url=base_url,
         faults=Faults(seed),
         refresh_tokens={REFRESH_TOKEN: org.integration_user_id},
     )
+
+
+def _with_apex(org: Org, folder: Path) -> str:
+    from org_simulator.apex.automation import install  # noqa: PLC0415 - a third of starting, for those who want no Apex
+
+    return install(org, folder)
