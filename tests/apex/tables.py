@@ -1,7 +1,7 @@
 """Words, lengths and parts of metadata by kind, as the Metadata API Developer Guide has them.
 
-That every field has a description and a help text, and every part that an admin meets a description, is this project's
-own rule.
+That every field has a description and a help text, and every value and every part that an admin meets a description, is
+this project's own rule.
 """
 
 from __future__ import annotations
@@ -216,7 +216,13 @@ NEEDED_BY_TYPE: dict[str, tuple[str, ...]] = {
 LENGTHS: dict[str, dict[str, int]] = {
     "CompactLayout": {"label": 80},
     "CustomApplication": {"label": 40, "description": 255},
-    "CustomField": {"label": 40, "description": 1000, "inlineHelpText": 510, "relationshipLabel": 80},
+    "CustomField": {
+        "label": 40,
+        "description": 1000,
+        "inlineHelpText": 510,
+        "relationshipLabel": 80,
+        "valueSet/valueSetDefinition/value/description": 255,
+    },
     "CustomLabels": {"labels/shortDescription": 80, "labels/value": 1000},
     "CustomNotificationType": {"masterLabel": 80, "description": 255},
     "CustomObject": {"label": 40, "pluralLabel": 40, "description": 1000, "nameField/label": 40},

@@ -83,7 +83,7 @@ def _picklist(values: list[ET.Element]) -> Iterator[tuple[str, str]]:
     if sum(text(value, "default") == "true" for value in values) > 1:
         yield "<default>true", "more than one value is the default"
     for value in values:
-        for needed in ("fullName", "default", "label"):
+        for needed in ("fullName", "default", "description", "label"):
             if value.find(NAMESPACE + needed) is None:
                 yield text(value, "fullName"), f"a value lacks <{needed}>"
 

@@ -44,6 +44,7 @@ FAULTS = (
     ),
     Fault("", "a text too long", KEY, "<length>40<", "<length>400<"),
     Fault("", "a value that stands twice", MODE, "<fullName>Live<", "<fullName>Off<"),
+    Fault("", "a value without a description", MODE, "<description>Not used.</description>", ""),
     Fault("", "two defaults", MODE, "<default>false<", "<default>true<"),
     Fault(
         "",
