@@ -16,7 +16,6 @@ WITHOUT_REFERENCES = {
     "ApexTrigger",
     "CustomLabels",
     "CustomNotificationType",
-    "CustomObject",
     "CustomPermission",
     "DashboardFolder",
     "ReportFolder",

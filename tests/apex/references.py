@@ -96,6 +96,13 @@ def _compact(source: Source, known: Known) -> Found:
         yield from _owned(source.owner, name, known)
 
 
+def _object_parts(source: Source, known: Known) -> Found:
+    chosen = source.text("compactLayoutAssignment")
+    there = {part.name for part in known.project.of("compactLayout") if part.owner == source.name}
+    if chosen and chosen not in there | {"SYSTEM"}:
+        yield chosen, f"{source.name} has no compact layout {chosen}"
+
+
 def _permissions(source: Source, known: Known) -> Found:
     yield from _fields_granted(source, known)
     for name in source.texts("objectPermissions", "object"):
@@ -188,6 +195,7 @@ CHECKS: dict[str, Callable[[Source, Known], Found]] = {
     "CustomApplication": _app,
     "CustomField": _field,
     "CustomMetadata": _record,
+    "CustomObject": _object_parts,
     "CustomTab": _tab,
     "Layout": _layout,
     "ListView": _list_view,

@@ -73,6 +73,13 @@ FAULTS = (
         ">Turn__c<",
         ">Turns__c<",
     ),
+    Fault(
+        "",
+        "an object shown by no compact layout",
+        f"{POOL}/Pool__c.object-meta.xml",
+        "<deploymentStatus>",
+        "<compactLayoutAssignment>Pool_From_Afar</compactLayoutAssignment><deploymentStatus>",
+    ),
     Fault("", "a rule that shows at no field", RULE, "<errorDisplayField>Turn__c<", "<errorDisplayField>Turns__c<"),
     Fault("", "an app with no tab", "applications/Pools.app-meta.xml", "<tabs>Pool__c<", "<tabs>Pond__c<"),
     Fault(

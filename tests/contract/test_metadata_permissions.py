@@ -150,6 +150,43 @@ def test_only_the_router_is_marked_as_the_router():
     assert [name for name in SETS if name not in holders and shipped.children(SETS[name].root, "userPermissions")] == []
 
 
+def test_who_may_run_what_a_button_runs_is_an_admin():
+    """The one class that a flow or button calls is in the admin's set; all else runs without being granted."""
+    granted = {name: shipped.texts(item.root, "classAccesses", "apexClass") for name, item in SETS.items()}
+    sources = shipped.SOURCES.rglob("*.cls")
+    callable_ = [path.stem for path in sources if "@InvocableMethod" in path.read_text(encoding="utf-8")]
+    assert granted == {name: callable_ if name == names.Permissions.ADMIN_SET else [] for name in SETS}
+    assert shipped.texts(SETS[names.Permissions.ADMIN_SET].root, "classAccesses", "enabled") == ["true"]
+
+
+def test_nobody_bypasses_the_router_unless_it_is_granted_apart():
+    """The permission that leaves a user's saves alone is shipped, and in no set."""
+    (bypass,) = (item.name for item in shipped.of("customPermission") if item.name != names.Permissions.ROUTER)
+    assert [
+        name for name, item in SETS.items() if bypass in shipped.texts(item.root, "customPermissions", "name")
+    ] == []
+
+
+def test_who_works_with_routing_sees_its_app_and_tabs():
+    """An admin sees every tab, a rep every one but absences; programs see none."""
+    tabs = {item.name for item in shipped.of("tab")}
+    seen = {
+        name: (
+            set(shipped.texts(item.root, "tabSettings", "tab")),
+            len(shipped.children(item.root, "applicationVisibilities")),
+        )
+        for name, item in SETS.items()
+    }
+    assert seen == {
+        names.Permissions.ADMIN_SET: (tabs, 1),
+        names.Permissions.REP_SET: (tabs - {names.Objects.ABSENCE}, 1),
+        names.Permissions.INTEGRATION_SET: (set(), 0),
+        names.Permissions.MATCHING_SET: (set(), 0),
+    }
+    for item in SETS.values():
+        assert set(shipped.texts(item.root, "tabSettings", "visibility")) <= {"Visible"}
+
+
 def test_an_admin_keeps_the_records_and_not_the_history():
     """Groups, members, rules and absences are the admin's; the ledger, the clock and the lead's stamp are not."""
     admin = names.Permissions.ADMIN_SET

@@ -18,11 +18,13 @@ from support import shipped_metadata as shipped
 PLACES = {
     "app": ("CustomApplication", "applications"),
     "cls": ("ApexClass", "classes/*"),
+    "compactLayout": ("CompactLayout", "objects/*/compactLayouts"),
     "customPermission": ("CustomPermission", "customPermissions"),
     "field": ("CustomField", "objects/*/fields"),
     "layout": ("Layout", "layouts"),
     "listView": ("ListView", "objects/*/listViews"),
     "md": ("CustomMetadata", "customMetadata"),
+    "notiftype": ("CustomNotificationType", "notificationtypes"),
     "object": ("CustomObject", "objects/*"),
     "permissionset": ("PermissionSet", "permissionsets"),
     "platformEventChannelMember": ("PlatformEventChannelMember", "platformEventChannelMembers"),
@@ -57,10 +59,14 @@ LIMITS = {
     ("permissionset", "description"): 255,
     ("customPermission", "description"): 255,
     ("listView", "label"): 40,
+    ("compactLayout", "label"): 80,
+    ("notiftype", "customNotifTypeName"): 80,
+    ("notiftype", "masterLabel"): 80,
+    ("notiftype", "description"): 255,
     ("app", "description"): 255,
 }
 SELECTED_MAX = 5
-DESCRIBED = {"app", "customPermission", "field", "object", "permissionset", "validationRule"}
+DESCRIBED = {"app", "customPermission", "field", "notiftype", "object", "permissionset", "validationRule"}
 UNIQUE = {
     f"{names.Objects.GROUP}.{names.GroupFields.KEY}",
     f"{names.Objects.RULE}.{names.RuleFields.PRECEDENCE}",
@@ -104,7 +110,7 @@ def test_a_file_stands_where_its_kind_belongs(item: shipped.Item):
     root, folder = PLACES[item.suffix]
     assert item.root.tag == shipped.NAMESPACE + root
     assert re.fullmatch(folder.replace("*", "[^/]+"), item.folder)
-    if item.suffix in {"field", "listView", "validationRule"}:
+    if item.suffix in {"compactLayout", "field", "listView", "validationRule"}:
         assert item.text("fullName") == item.name
     if item.suffix == "object":
         assert item.owner == item.name
@@ -119,6 +125,8 @@ def test_texts_are_there_and_fit(item: shipped.Item):
     """What an admin reads is present, plain and within Salesforce's limits."""
     if item.suffix in DESCRIBED:
         assert item.text("description")
+    if item.suffix == "field":
+        assert item.text("inlineHelpText")
     for (suffix, tag), limit in LIMITS.items():
         if suffix == item.suffix:
             assert len(item.text(tag) or "") <= limit, tag
@@ -264,17 +272,6 @@ def test_every_object_has_tab_layout_and_view():
     assert {item.owner for item in shipped.of("listView") if item.name == "All"} == objects
     assert set(shipped.texts(app.root, "tabs")) == objects | {"standard-Lead"}
     assert app.text("defaultLandingTab") in objects
-
-
-def test_who_is_next_is_in_sight():
-    """A group's page lists its members in the order of their turns."""
-    (layout,) = (item for item in shipped.of("layout") if item.name.startswith(f"{names.Objects.GROUP}-"))
-    members = shipped.children(layout.root, "relatedLists")[0]
-    assert shipped.text(members, "relatedList") == f"{names.Objects.MEMBER}.{names.MemberFields.GROUP}"
-    assert (shipped.text(members, "sortField"), shipped.text(members, "sortOrder")) == (
-        names.MemberFields.NEXT_TURN,
-        "Asc",
-    )
 
 
 def test_elements_of_a_file_are_in_order():
