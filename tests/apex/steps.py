@@ -23,7 +23,7 @@ STEPS = (
     Step("shapes", "every metadata file has the shape of its kind", NODE, tools.shapes),
     Step("metadata", "words, lengths, names and references are right", (), metadata.check),
     Step("formulas", "every formula fits its fields and its place", JAVA, formulas.check),
-    Step("convert", "it converts for deployment, and package.xml names every part", NODE, tools.conversion),
+    Step("convert", "it converts; package.xml and the removal name every part", NODE, tools.conversion),
 )
 OF_APEX = frozenset({"syntax", "format", "types", "link", "soql", "lint"})
 
