@@ -46,10 +46,10 @@ def away(name: str, start: str, end: str) -> Absence:
         ({"active": False}, Off("member inactive", lasting=True)),
         ({"weight": 0}, Off("paused: weight 0", lasting=True)),
         ({"hours_id": "paris"}, None),
-        ({"hours_id": "night"}, Off("outside hours until 1 Dec 21:00", utc("2026-12-01 21:00"))),
+        ({"hours_id": "night"}, Off("outside hours until 1 Dec 21:00 +00:00", utc("2026-12-01 21:00"))),
         (
             {"hours_id": "night", "zone": "Asia/Tokyo"},
-            Off("outside hours until 2 Dec 06:00", utc("2026-12-01 21:00")),
+            Off("outside hours until 2 Dec 06:00 +09:00", utc("2026-12-01 21:00")),
         ),
         ({"hours_id": "never"}, Off("outside hours 'Never', which never open", lasting=True)),
         ({"hours_id": "gone"}, Off("business hours are not known, or not active")),
@@ -95,10 +95,10 @@ def test_absences_of_any_length_join_where_they_touch():
     group = pool("emea", [rep("A", zone="Europe/Paris"), "B", "C", "D"])
     reasons = {one.name: off_duty(one, group, moment(TUESDAY, *absences)) for one in group.members}
     assert reasons == {
-        "A": Off("absent until 4 Dec 09:00", utc("2026-12-04 08:00")),
+        "A": Off("absent until 4 Dec 09:00 +01:00", utc("2026-12-04 08:00")),
         "B": None,
         "C": None,
-        "D": Off("absent until 1 Dec 14:00", utc("2026-12-01 14:00")),
+        "D": Off("absent until 1 Dec 14:00 +00:00", utc("2026-12-01 14:00")),
     }
 
 

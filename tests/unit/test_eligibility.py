@@ -73,7 +73,7 @@ def test_the_ledger_names_who_was_passed_over_in_the_order_of_their_turns():
     ]
     decision = given(members, {"Country": "DE"}, configuration(absences=absent), clock=1_000_000_000, turn=9)
     assert decision.explanation == (
-        "Rule 'all' chose group 'emea'; turn 10 went to A. Passed over: D: absent until 4 Dec 09:00; "
+        "Rule 'all' chose group 'emea'; turn 10 went to A. Passed over: D: absent until 4 Dec 09:00 +00:00; "
         "E: does not accept this lead; B: cap 5/5 today; C: paused: weight 0."
     )
 

@@ -21,7 +21,7 @@ def member(name, reason=None, *, at=NOW, picked=False):
 
 MEMBERS = (
     member("A", "does not accept this lead", at=None),
-    member("B", "absent until 4 Mar 13:00", at=NOW + timedelta(hours=1)),
+    member("B", "absent until 4 Mar 13:00 +00:00", at=NOW + timedelta(hours=1)),
     member("C", picked=True),
 )
 

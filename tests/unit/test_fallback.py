@@ -98,7 +98,8 @@ def test_a_held_lead_waits_for_the_first_who_may_take_it():
     decision = given([pool("emea", [late, absent])], settings)
     assert (decision.until, decision.retry_s, decision.group_id) == (NOW.replace(hour=13), HOLD_RETRY_MAX_S, "g1")
     assert decision.reason == (
-        "group 'emea': nobody can take it: A: outside hours until 4 Mar 13:00; B: absent until 4 Mar 14:00"
+        "group 'emea': nobody can take it: A: outside hours until 4 Mar 13:00 +00:00; "
+        "B: absent until 4 Mar 14:00 +00:00"
     )
     chained = given([pool("emea", [absent], fallback_group="g2"), pool("apac", [late])], settings)
     assert (chained.until, chained.group_id) == (NOW.replace(hour=13), "g1")

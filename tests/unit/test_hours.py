@@ -118,7 +118,7 @@ def test_elapsed_time_counts_in_utc_over_the_second_hour():
     second = at("America/New_York", "2024-11-03 01:45", fold=1)
     assert start + timedelta(hours=2) == second == second + timedelta(0)
     assert second - at("America/New_York", "2024-11-03 01:45") == timedelta(hours=1)
-    assert said("America/New_York", second, second) == "3 Nov 01:45"
+    assert said("America/New_York", second, second) == "3 Nov 01:45 -05:00"
     night = hours("America/New_York", sun=windows(60, 120))
     ends = utc("2024-11-03 07:00")
     assert [is_open(night, one) for one in (second, ends - timedelta(seconds=1), ends)] == [True, True, False]
@@ -254,10 +254,12 @@ def test_the_clock_of_a_member_changes_day_at_its_own_midnight():
 
 
 def test_an_instant_is_said_as_the_clock_shows_it():
-    """Reasons name a day, a time and, where it is another one, the year."""
+    """Reasons name a day, a time with its zone's offset and, where it is another one, the year."""
     now = utc("2026-11-30 12:00")
-    assert said("Europe/Paris", utc("2026-12-04 08:00"), now) == "4 Dec 09:00"
-    assert said("Europe/Paris", utc("2026-12-31 23:30"), now) == "1 Jan 2027 00:30"
+    assert said("Europe/Paris", utc("2026-12-04 08:00"), now) == "4 Dec 09:00 +01:00"
+    assert said("Europe/Paris", utc("2026-12-31 23:30"), now) == "1 Jan 2027 00:30 +01:00"
+    assert said("Asia/Kolkata", utc("2026-12-04 08:00"), now) == "4 Dec 13:30 +05:30"
+    assert said("UTC", utc("2026-12-04 08:00"), now) == "4 Dec 08:00 +00:00"
     assert said("Nowhere/Land", utc("2026-12-04 08:00"), now) == "4 Dec 08:00 UTC"
     assert said("Asia/Tokyo", datetime.max.replace(tzinfo=UTC), now) == "31 Dec 9999 23:59 UTC"
 

@@ -94,11 +94,15 @@ def test_an_owner_off_duty_is_waited_for_or_not_as_the_rule_says():
     """Falls through to the next rule, or holds the lead until the owner is back; the next match comes first."""
     through = given([match()], absences=ABSENT)
     assert through.owner_id == user("A")
-    assert through.explanation.startswith("Rule 'known' fell through: Rep V: absent until 4 Mar 15:00. Rule 'all'")
+    assert through.explanation.startswith(
+        "Rule 'known' fell through: Rep V: absent until 4 Mar 15:00 +00:00. Rule 'all'"
+    )
     waits = given([match()], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), absences=ABSENT)
     assert isinstance(waits, Hold)
     assert (waits.until, waits.group_id) == (NOW + timedelta(hours=3), None)
-    assert waits.reason == "rule 'known' waits for the owner of a matching record: Rep V: absent until 4 Mar 15:00"
+    assert (
+        waits.reason == "rule 'known' waits for the owner of a matching record: Rep V: absent until 4 Mar 15:00 +00:00"
+    )
     other = given([match(), match(name="W")], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), absences=ABSENT)
     assert (other.owner_id, other.outcome) == (user("W"), Outcome.MATCHED)
 

@@ -158,7 +158,7 @@ def matched(position, matches=(VERA,), **changes):
         (
             OBSERVE,
             {"absences": AWAY},
-            "matched owners are only observed; live, it waits for that owner: Vera: absent until 4 Mar 13:00",
+            "matched owners are only observed; live, it waits for that owner: Vera: absent until 4 Mar 13:00 +00:00",
         ),
         (OBSERVE, {"matches": ()}, "no owner of a matching record can have it"),
     ],

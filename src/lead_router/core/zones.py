@@ -59,16 +59,19 @@ def next_midnight(zone: str, at: datetime) -> datetime:
 
 
 def said(zone: str, moment: datetime, at: datetime) -> str:
-    """An instant in words, as the zone's clock shows it: `4 Dec 09:00`, with the year where it is not that of `at`.
+    """An instant in words, as the zone's clock shows it: `4 Dec 09:00 +01:00`, with the year where not that of `at`.
 
-    In UTC, and saying so, where the zone is not known or the instant is beyond what a calendar can show there.
+    The offset tells whose clock it is, and which of two hours that come twice. In UTC, and saying so, where the zone is
+    not known or the instant is beyond what a calendar can show there.
     """
     try:
-        there, now, mark = moment.astimezone(zone_of(zone)), at.astimezone(zone_of(zone)), ""
+        there, now = moment.astimezone(zone_of(zone)), at.astimezone(zone_of(zone))
+        offset = there.strftime("%z")
+        mark = f"{offset[:3]}:{offset[3:5]}"
     except (Misconfigured, OverflowError):
-        there, now, mark = moment, at, " UTC"
+        there, now, mark = moment, at, "UTC"
     year = "" if there.year == now.year else f" {there.year}"
-    return f"{there.day} {_MONTHS[there.month - 1]}{year} {there:%H:%M}{mark}"
+    return f"{there.day} {_MONTHS[there.month - 1]}{year} {there:%H:%M} {mark}"
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
