@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lead_router.core.addresses import address
 from lead_router.core.model import Assign, Hold, MatchBy, MatchOn, Outcome, ToMatched
 from lead_router.errors import Misconfigured
 from lead_router.ports import Committed
@@ -215,4 +216,4 @@ def test_an_address_is_one_that_can_be_asked_for(org, email, found) -> None:
     """Signs that mean something to LIKE never reach a query."""
     lead = next(iter(org.client.snapshot(org.client.configuration(), [org.lead()], []).leads.values()))
     fields = {**lead.fields, "Email": email}
-    assert matching.address(type(lead)(lead.id, lead.owner_id, lead.created_at, 0, None, None, False, fields)) == found  # noqa: FBT003
+    assert address(type(lead)(lead.id, lead.owner_id, lead.created_at, 0, None, None, False, fields)) == found  # noqa: FBT003

@@ -113,11 +113,13 @@ def test_a_plan_knows_the_owners_of_matching_records(org, tmp_path):
     org.insert("Contact", LastName="Known", Email="a@acme.example", OwnerId=org.refs["bob"])
     lead = org.lead("a@acme.example")
     (known,) = plan(org, soql="").leads
-    told = plan(org, csv=_csv(tmp_path, f"Id,Email\n{lead},a@acme.example\n,a@acme.example\n"))
+    told = plan(org, csv=_csv(tmp_path, f"Id,Email\n{lead},a@acme.example\n,a@acme.example\n,z@acme.example\n"))
 
     assert (known.owner_id, known.rule, known.turn) == (org.refs["bob"], "Known", None)
     assert (told.leads[0].owner_id, told.leads[0].rule) == (org.refs["bob"], "Known")
-    assert "rules for matched owners were passed over for 1 leads without an Id" in told.warnings
+    assert told.leads[1].decision == "follow"
+    assert "fell through: no matching records were looked for, as the lead has no Id." in told.leads[2].reason
+    assert told.warnings[-1].startswith("2 leads have no Id, so no matching records were looked for")
 
 
 def test_held_and_skipped_leads_have_their_reasons(org, tmp_path):

@@ -158,9 +158,12 @@ def matched(position, matches=(VERA,), **changes):
         (
             OBSERVE,
             {"absences": AWAY},
-            "matched owners are only observed; live, it waits for that owner: Vera: absent until 4 Mar 13:00 +00:00",
+            (
+                "matched owners are only observed; live, it waits for that owner: "
+                "Contact of Vera: absent until 4 Mar 13:00 +00:00"
+            ),
         ),
-        (OBSERVE, {"matches": ()}, "no owner of a matching record can have it"),
+        (OBSERVE, {"matches": ()}, "the lead has no e-mail address"),
     ],
 )
 def test_a_rule_for_matched_owners_is_passed_over_and_says_why(position, changes, said):

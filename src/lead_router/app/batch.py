@@ -102,6 +102,7 @@ def snapshot_of(
         ledger=tuple({row.id: row for page in pages for row in page.ledger}.values()),
         submission_keys_read=frozenset().union(*(page.submission_keys_read for page in pages)),
         matches={lead_id: found for page in pages for lead_id, found in page.matches.items()},
+        unasked=frozenset(lead.id for lead in leads if not is_given(lead.id)),
     )
 
 

@@ -110,11 +110,13 @@ def plan_in(
 
 
 def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str, ...]:
-    """Matching records are looked for by the org's own leads."""
+    """Matching records are looked for by the org's own leads: told of all the others, whichever rules they reach."""
     looked_for = configuration.rollout.matched_owner is not Switch.OFF
     matching = looked_for and any(isinstance(rule.target, ToMatched) for rule in configuration.rules)
     without = sum(1 for lead in leads if not is_given(lead.id)) if matching else 0
-    return (f"rules for matched owners were passed over for {without} leads without an Id",) if without else ()
+    many = "1 lead has" if without == 1 else f"{without} leads have"
+    told = f"{many} no Id, so no matching records were looked for: rules for matched owners fall through there"
+    return (told,) if without else ()
 
 
 def _ask(number: int, lead: Lead) -> Ask:

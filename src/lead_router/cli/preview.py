@@ -13,7 +13,7 @@ from lead_router.app.explaining import Explained
 from lead_router.app.planning import Plan, Planned
 from lead_router.cli.commands import settings_of
 from lead_router.cli.show import age, as_json, table
-from lead_router.core.explain import GroupAccount, MemberAccount, RuleAccount
+from lead_router.core.explain import GroupAccount, MatchAccount, MemberAccount, RuleAccount
 from lead_router.core.model import Assign, Count, Decision, Follow, Hold, Observed, Skip, ToGroup, ToMatched, ToOwner
 
 UNMET_SHOWN = 20
@@ -101,7 +101,7 @@ def _plain(told: Explained) -> dict[str, Any]:
             }
             for one in account.rules
         ],
-        "matches": [asdict(one) for one in account.matches],
+        "matches": [{**asdict(one.match), "reason": one.reason} for one in account.matches],
         "groups": [asdict(one) for one in account.groups],
         "decision": _decision(account.decision),
     }
@@ -143,7 +143,12 @@ def _rules(told: Explained) -> list[str]:
     lines = [table(("rule", "name", "verdict", "criteria", "target"), rows) if rows else "there are no rules"]
     if hidden:
         lines.append(f"and {len(hidden)} rules more whose criteria it does not meet")
-    return [*lines, *(f"matching {one.on} {one.record_id} by {one.by}: {one.name}" for one in told.account.matches)]
+    return [*lines, *(_match(one) for one in told.account.matches)]
+
+
+def _match(one: MatchAccount) -> str:
+    match, why = one.match, one.reason or "could have it"
+    return f"matching {match.on} {match.record_id} by {match.by} of {match.name}: {why}"
 
 
 def _verdict(one: RuleAccount, decided: int | None) -> str:

@@ -76,8 +76,8 @@ def _by_owner(table: Table, case: Case, rule: Rule, target: ToOwner) -> Assign |
 def _by_match(table: Table, case: Case, rule: Rule, target: ToMatched) -> Assign | Hold | Missed:
     found = matched_owner(table, case, target)
     match found:
-        case Found(match=match):
-            return _assign(case, match.owner_id, Outcome.MATCHED, rule, wording.by_match(rule, match))
+        case Found(match=match, passed=passed):
+            return _assign(case, match.owner_id, Outcome.MATCHED, rule, wording.by_match(rule, match, passed))
         case Missed():
             return found
         case Awaited(reason=reason, until=until):

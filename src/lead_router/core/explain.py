@@ -10,6 +10,7 @@ from lead_router.core.decide import decide
 from lead_router.core.duty import available_at
 from lead_router.core.eligible import Standing, in_turn
 from lead_router.core.fallback import chain
+from lead_router.core.matched import reason_against
 from lead_router.core.model import (
     Ask,
     Assign,
@@ -39,6 +40,14 @@ class RuleAccount:
     rule: Rule
     met: bool
     decided: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAccount:
+    """A record that matches the lead, and why its owner may not have the lead (None: may have it)."""
+
+    match: Match
+    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +86,7 @@ class Account:
     settled: str | None
     former: frozenset[str]
     rules: tuple[RuleAccount, ...]
-    matches: tuple[Match, ...]
+    matches: tuple[MatchAccount, ...]
     groups: tuple[GroupAccount, ...]
     decision: Decision
 
@@ -98,14 +107,17 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
         seen, asked = _as_new(configuration, snapshot, lead), replace(ask, idempotency_key="")
         (told,) = decide(configuration, seen, [asked])
     table = laid(configuration, seen)
+    former = former_of(table, lead)
     rule, owner = _rule_and_owner(told)
     return Account(
         at=snapshot.taken_at,
         lead_id=lead.id,
         settled=settled,
-        former=former_of(table, lead).owners,
+        former=former.owners,
         rules=_rules(table, lead, rule),
-        matches=snapshot.matches.get(lead.id, ()),
+        matches=tuple(
+            MatchAccount(one, reason_against(table, former, one)) for one in snapshot.matches.get(lead.id, ())
+        ),
         groups=tuple(_group(table, seen.leads[lead.id], group, owner) for group in _asked(table, rule)),
         decision=decision,
     )

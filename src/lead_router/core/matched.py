@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 from lead_router.core import wording
+from lead_router.core.addresses import PUBLIC_DOMAINS, address, written
 from lead_router.core.duty import Off, absence_of, hours_closed
+from lead_router.core.eligible import Former
 from lead_router.core.ids import is_user
-from lead_router.core.model import Group, Lead, Match, Member, Switch, ToMatched
+from lead_router.core.model import Group, Lead, Match, MatchBy, Member, Switch, ToMatched
 from lead_router.core.table import Case, Table
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The owner of this record has the lead."""
+    """The owner of this record has the lead; `passed` tells whose records came before, and why not they."""
 
     match: Match
+    passed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,9 @@ def _observed(found: MatchedOwner) -> Missed:
     match found:
         case Missed():
             return found
-        case Found(match=match):
-            return Missed(f"matched owners are only observed; live, it goes to {wording.owner_of(match)}")
+        case Found(match=match, passed=passed):
+            told = f"matched owners are only observed; live, it goes to {wording.owner_of(match)}"
+            return Missed(told + (f"; passed over: {passed}" if passed else ""))
         case Awaited(reason=reason):
             return Missed(f"matched owners are only observed; live, it waits for that owner: {reason}")
 
@@ -66,35 +71,62 @@ def _matched_owner(table: Table, case: Case, target: ToMatched) -> MatchedOwner:
     user who cannot own leads, and one who had this lead before own nothing that counts.
     """
     found = [match for kind in target.on for match in _matches(table, case.lead) if match.on is kind]
-    own = [match for match in found if match.by is target.by and _may_own(table, case, match)]
-    if not own:
-        return Missed("no owner of a matching record can have it")
+    passed: list[str] = []
     offs: list[tuple[Match, Off]] = []
-    for match in own:
-        off = _off(table, match)
-        if off is None:
-            return Found(match)
-        offs.append((match, off))
-    told = "; ".join(f"{match.name}: {off.text}" for match, off in offs)
-    if target.falls_through:
-        return Missed(told)
-    return Awaited(told, min((off.until for _, off in offs if off.until is not None), default=None))
+    for match in (match for match in found if match.by is target.by):
+        why = _bar(table, case.former, match)
+        if why is None:
+            off = _off(table, match)
+            if off is None:
+                return Found(match, wording.listed(passed))
+            offs.append((match, off))
+            why = off.text
+        passed.append(wording.of_record(match, why))
+    if not offs or target.falls_through:
+        return Missed(wording.listed(passed) or _nothing(table, case.lead, target, found))
+    ends = min((off.until for _, off in offs if off.until is not None), default=None)
+    return Awaited(wording.listed([wording.of_record(match, off.text) for match, off in offs]), ends)
+
+
+def reason_against(table: Table, former: Former, match: Match) -> str | None:
+    """Why the record's owner cannot have a lead now that these users had before; None where they could."""
+    why = _bar(table, former, match)
+    off = _off(table, match) if why is None else None
+    return why if off is None else off.text
+
+
+def _bar(table: Table, former: Former, match: Match) -> str | None:
+    """Why the record's owner cannot have the lead, whenever it comes; None where they could."""
+    owner = match.owner_id
+    bars = (
+        (not is_user(owner), "a queue, no person"),
+        (owner in table.siblings.intake_owners, "an intake user"),
+        (owner in table.snapshot.unfit, "user refused as an owner by Salesforce"),
+        (not match.user_active or owner in table.siblings.inactive, "user inactive"),
+        (match.frozen, "user frozen"),
+        (not match.reads_leads, "user cannot read leads"),
+        (owner in former.owners, "had this lead before"),
+    )
+    return next((told for barred, told in bars if barred), None)
+
+
+def _nothing(table: Table, lead: Lead, target: ToMatched, found: Sequence[Match]) -> str:
+    """Why no record matches as the rule asks, as far as that is known; the address itself is not told."""
+    if lead.id in table.snapshot.unasked:
+        return "no matching records were looked for, as the lead has no Id"
+    parts = address(lead)
+    if parts is None:
+        return "its e-mail address cannot be looked for" if written(lead) else "the lead has no e-mail address"
+    if target.by is MatchBy.DOMAIN and parts[1] in PUBLIC_DOMAINS:
+        told = "its e-mail domain is that of a public mail service, so that only whole addresses match"
+    else:
+        told = f"no {' or '.join(target.on)} has the same {wording.matched_by(target.by)}"
+    others = [wording.of_record(match, f"matches by {wording.matched_by(match.by)} alone") for match in found]
+    return "; ".join([told, wording.listed(others)] if others else [told])
 
 
 def _matches(table: Table, lead: Lead) -> tuple[Match, ...]:
     return table.snapshot.matches.get(lead.id, ())
-
-
-def _may_own(table: Table, case: Case, match: Match) -> bool:
-    return (
-        is_user(match.owner_id)
-        and match.user_active
-        and not match.frozen
-        and match.reads_leads
-        and match.owner_id not in case.former.owners
-        and match.owner_id not in table.siblings.intake_owners
-        and match.owner_id not in table.siblings.inactive
-    )
 
 
 def _off(table: Table, match: Match) -> Off | None:

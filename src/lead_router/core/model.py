@@ -95,8 +95,9 @@ class Snapshot:
     ledger was read: a lead whose keys are not among them must be read again before it is decided. `unfit` are users
     that cannot own leads although no member row says so, because Salesforce refused them.
     `open_leads` are by user id, read where a member has a cap on them; `matches` by lead id, best first, read where a
-    rule asks for them. `gone` maps a deleted lead's id to that of the lead it was merged into, or to None. `waiting`
-    are asks, none of this batch's, of living jobs whose leads (in `leads`) wait for members (`Hold.group_id`).
+    rule asks for them, but not for the leads of `unasked`, which the org does not have. `gone` maps a deleted lead's id
+    to that of the lead it was merged into, or to None. `waiting` are asks, none of this batch's, of living jobs whose
+    leads (in `leads`) wait for members (`Hold.group_id`).
     """
 
     taken_at: datetime
@@ -107,5 +108,6 @@ class Snapshot:
     unfit: frozenset[str] = frozenset()
     open_leads: Mapping[str, int] = field(default_factory=dict)
     matches: Mapping[str, tuple[Match, ...]] = field(default_factory=dict)
+    unasked: frozenset[str] = frozenset()
     gone: Mapping[str, str | None] = field(default_factory=dict)
     waiting: tuple[Ask, ...] = ()

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lead_router.core.eligible import Standing, in_turn
-from lead_router.core.model import Assign, Count, Decision, Follow, Group, Hold, Match, Observed, Rule, Skip, Turn
+from lead_router.core.model import (
+    Assign,
+    Count,
+    Decision,
+    Follow,
+    Group,
+    Hold,
+    Match,
+    MatchBy,
+    Observed,
+    Rule,
+    Skip,
+    Turn,
+)
 
 PASSED_OVER_MAX = 20
 
@@ -34,15 +47,35 @@ def by_owner(rule: Rule, name: str) -> str:
     return f"Rule '{rule.name}' names {name}."
 
 
-def by_match(rule: Rule, match: Match) -> str:
-    """The rule gives the lead to whoever has a record that matches it."""
-    return f"Rule '{rule.name}' gives it to {owner_of(match)}."
+def by_match(rule: Rule, match: Match, passed: str = "") -> str:
+    """The rule gives the lead to whoever has a record that matches it; whose records came before is in `passed`."""
+    return joined(f"Rule '{rule.name}' gives it to {owner_of(match)}.", f"Passed over: {passed}." if passed else "")
 
 
 def owner_of(match: Match) -> str:
     """Whom, and by which record, without a full stop."""
-    what = "e-mail address" if match.by == "Email" else "e-mail domain"
-    return f"{match.name}, the owner of {match.on} {match.record_id} of the same {what}"
+    return f"{match.name}, the owner of {match.on} {match.record_id} of the same {matched_by(match.by)}"
+
+
+def matched_by(by: MatchBy) -> str:
+    """What of the lead a record has in common with it."""
+    match by:
+        case MatchBy.EMAIL:
+            return "e-mail address"
+        case MatchBy.DOMAIN:
+            return "e-mail domain"
+
+
+def of_record(match: Match, why: str) -> str:
+    """Whose record, of which kind, and why its owner has not got the lead."""
+    return f"{match.on} of {match.name}: {why}"
+
+
+def listed(reasons: Iterable[str]) -> str:
+    """These reasons, each once, up to as many as a sentence bears; without a full stop."""
+    told = list(dict.fromkeys(reasons))
+    more = len(told) - PASSED_OVER_MAX
+    return "; ".join(told[:PASSED_OVER_MAX]) + (f"; and {more} more" if more > 0 else "")
 
 
 def by_hand(rule: Rule, turn: Turn) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from lead_router.core.addresses import PUBLIC_DOMAINS, address
 from lead_router.core.model import Configuration, Lead, Match, MatchBy, MatchOn, Switch, ToMatched
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import Objects, Standard
@@ -20,16 +21,8 @@ from lead_router.salesforce.records import Row, moment, shaped
 
 ROWS_MAX = 2000  # rows of one query; one that brings so many is asked again for fewer values
 
-_PUBLIC = """gmail.com googlemail.com yahoo.com yahoo.co.uk yahoo.fr ymail.com outlook.com hotmail.com hotmail.co.uk
-    hotmail.fr live.com msn.com icloud.com me.com mac.com aol.com gmx.com gmx.de gmx.net web.de t-online.de freenet.de
-    orange.fr wanadoo.fr free.fr laposte.net libero.it protonmail.com proton.me mail.com mail.ru yandex.ru yandex.com
-    qq.com 163.com 126.com naver.com comcast.net verizon.net att.net zoho.com fastmail.com hey.com"""
-PUBLIC_DOMAINS = frozenset(_PUBLIC.split())
-"""Domains whose addresses say nothing about whom their holder works for."""
-
 Kind: TypeAlias = tuple[MatchOn, MatchBy]
 
-_ADDRESS = re.compile(r"[^\s@]+@(?P<domain>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9-]*[a-z0-9])+)")
 _HOST = re.compile(r"(?:[a-z]+://)?(?:[^@/]*@)?(?P<host>[^/:?#\s]+)")
 _CHANGED = (Standard.MODIFIED_AT, Standard.CREATED_AT)
 _OWNER = (Standard.OWNER, f"Owner.{Standard.NAME}", f"Owner.{Standard.IS_ACTIVE}")
@@ -97,12 +90,6 @@ def fitted(one: Asked) -> Iterator[Asked]:
         return
     for half in one.halves():
         yield from fitted(half)
-
-
-def address(lead: Lead) -> tuple[str, str] | None:
-    """The lead's e-mail address and its domain in lower case; None where it has none that can be asked for."""
-    found = _ADDRESS.fullmatch(str(lead.fields.get(Standard.EMAIL) or "").strip().lower())
-    return None if found is None else (found[0], found["domain"])
 
 
 @shaped
