@@ -1,4 +1,7 @@
-"""Overriding: others change an owner just given by the router; it is shown, and never fought."""
+"""Overriding: others change an owner just given by the router; it is shown, and never fought.
+
+Back to an intake owner is no override: that is how people ask for another round.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from lead_router.ports import Change, Job, Org, Overridden
 _log = structlog.get_logger(__name__)
 
 SOON = timedelta(minutes=10)
+TOLD_S = 60.0  # looks of a job that rests for longer come later
 KEPT = timedelta(seconds=1)  # a time need not come back to the millisecond
 GIVEN_BY = "given_by"  # the payload's word for the user who gave the lead to someone
 _SHORT = 15
@@ -28,23 +32,34 @@ def given_by(change: Change, configuration: Configuration) -> str | None:
     return change.commit_user if given and change.commit_user[:_SHORT] not in {"", ours[:_SHORT]} else None
 
 
-def overridden(snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:
+def overridden(configuration: Configuration, snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:
     """Leads whose owner someone changed within ten minutes of our own commit, as the ledger has it.
 
     A rep who gives on the lead just got, or gives it back, overrides nobody; nor does who changes what another person
-    took by hand.
+    took by hand, nor who returns it to be routed anew.
     """
     found: list[Overridden] = []
     for job in jobs:
         user, lead = job.payload.get(GIVEN_BY), snapshot.leads.get(job.lead_id)
         rows = [row for row in snapshot.ledger if row.lead_id == job.lead_id]
-        if not user or lead is None or not rows:
+        if not user or lead is None or not rows or lead.owner_id in configuration.intake_owners:
             continue
         last, at = max(rows, key=lambda row: row.round), ask_of(job).event_at
         soon = last.created_at is not None and last.created_at <= at <= last.created_at + SOON
         if soon and last.outcome != Outcome.MANUAL and last.assigned_to not in {lead.owner_id, to18(str(user))}:
             found.append(Overridden(lead.id, str(user), at, shown=_shows(lead, at)))
     return found
+
+
+def tell_returned(configuration: Configuration, snapshot: Snapshot, jobs: Sequence[Job]) -> None:
+    """Say by whom routed leads came back to an intake owner, at a job's first looks alone: a held one is told once."""
+    for job in jobs:
+        user, lead = job.payload.get(GIVEN_BY), snapshot.leads.get(job.lead_id)
+        if not user or lead is None or lead.owner_id not in configuration.intake_owners:
+            continue
+        fresh = job.age_s < TOLD_S and not job.held and not lead.held
+        if fresh and any(row.lead_id == lead.id for row in snapshot.ledger):
+            _log.info("lead_returned", lead=lead.id, user=user)
 
 
 def _shows(lead: Lead, at: datetime) -> bool:

@@ -14,7 +14,7 @@ from lead_router.core.model import Assign, Batch, Configuration, Count, Follow, 
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.observing import decided, observed
-from lead_router.loops.overriding import overridden, show
+from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve
@@ -95,7 +95,8 @@ class Routing:
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
         decisions = decided(self._store, self._configuration, snapshot, asks, reroutes_max=self._reroutes_max)
-        self._overridden = show(self._org, overridden(snapshot, portion.jobs))
+        tell_returned(self._configuration, snapshot, portion.jobs)
+        self._overridden = show(self._org, overridden(self._configuration, snapshot, portion.jobs))
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
         for batch in batches(decisions):
