@@ -176,7 +176,11 @@ def test_an_inactive_rep_and_a_mode_are_warnings(org) -> None:
     org.update(org.refs["bob"], IsActive=True)
     org.update(org.refs["emea"], Mode__c="Observe")
     (warned,) = [finding for finding in findings(org) if finding.name == "group emea"]
-    assert (warned.warning, "Observe" in warned.detail) == (True, True)
+    left = "its leads are left alone and its decisions only recorded"
+    assert (warned.warning, warned.detail) == (True, f"rules name it, but its mode is Observe: {left}")
+    org.update(org.refs["emea"], Mode__c="Off")
+    (warned,) = [finding for finding in findings(org) if finding.name == "group emea"]
+    assert (warned.warning, warned.detail) == (True, "rules name it, but its mode is Off: its leads are held")
 
 
 def test_frozen_users_that_cannot_be_seen_are_told_of(org) -> None:

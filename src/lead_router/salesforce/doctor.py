@@ -264,6 +264,9 @@ def _unassigned(org: Org, configuration: Configuration, usernames: Sequence[str]
     return Finding("unassigned leads", ok=True, detail=f"{many} now: leads {told}; no other lead is ever routed")
 
 
+_HELD = "its leads are held"
+
+
 def _counted(things: Sequence[object] | Mapping[Any, object], what: str) -> str:
     return f"{len(things)} {what}{'s' * (len(things) != 1)}"
 
@@ -285,6 +288,7 @@ def _group(configuration: Configuration, group: Group, moment: Moment) -> Findin
         told = f"members whose user is inactive: {', '.join(inactive)}"
         return Finding(name, ok=False, detail=told, remedy="deactivate or replace these members", warning=True)
     if used and group.mode is not Mode.LIVE:
-        told = f"rules name it, but its mode is {group.mode}: its leads are held"
+        left = "its leads are left alone and its decisions only recorded" if group.mode is Mode.OBSERVE else _HELD
+        told = f"rules name it, but its mode is {group.mode}: {left}"
         return Finding(name, ok=False, detail=told, remedy="set its mode to Live when it shall route", warning=True)
     return Finding(name, ok=True, detail=f"{group.mode}, {duty} on duty now, turn {group.turn}")
