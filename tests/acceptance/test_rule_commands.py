@@ -102,7 +102,7 @@ def test_rules_go_from_org_to_files_and_back(tmp_path):
 
 
 def _there_and_back(org, run, tmp_path):
-    assert "wrote rules: 2 rules differ" in run("rules", "pull", "--to", "rules").out
+    assert "wrote rules: 2 rules, pulled for the first time" in run("rules", "pull", "--to", "rules").out
     assert run("rules", "check").out == "ok    rules: 2 rules, nothing to mend\n"
     assert run("rules", "check", "--files", "rules").out == "ok    rules: 2 rules, nothing to mend\n"
     path = tmp_path / "rules" / "rules.yaml"
@@ -120,10 +120,10 @@ def _there_and_back(org, run, tmp_path):
 
     shown = run("rules", "push", "--from", "rules").out
     assert "    + criteria: Country IN ('Norway', 'NO')" in shown
-    assert shown.endswith("1 rules would change, nothing was written: add --yes to write them\n")
+    assert shown.endswith("1 rule would change, nothing was written: add --yes to write\n")
     assert "Lead_Router_Admin" in run("rules", "push", "--from", "rules", "--yes", code=2).err
     _make_admin(org)
-    assert run("rules", "push", "--from", "rules", "--yes").out.endswith("1 rules written, in one transaction\n")
+    assert run("rules", "push", "--from", "rules", "--yes").out.endswith("1 rule written, in one transaction\n")
     assert {row["Criteria__c"] for row in org.rows("Routing_Rule__c")} == {None, "Country IN ('Norway', 'NO')"}
     assert run("rules", "push", "--from", "rules", "--yes", "--json").json() == {"written": False, "differences": []}
 

@@ -307,6 +307,16 @@ def test_people_who_can_never_be_on_duty_are_named(org, wired):
     assert [one[1] for one in found if "did you mean Country" in one[2]] == [False]
 
 
+def test_records_that_the_router_warns_of_are_told_by_the_check_too(org, wired):
+    """What stands in no rule, such as a person who is a member twice; what stands in one is told by rule, once."""
+    org.insert("Round_Robin_Member__c", Group__c=org.refs["emea"], User__c=org.refs["ann"])
+    org.update(org.rows("Routing_Rule__c")[0]["Id"], Criteria__c="Country = 'NO'")
+    told = [one[2] for one in _found(wired)]
+
+    assert [one for one in told if "a user is a member twice" in one] != []
+    assert len([one for one in told if "no rule takes every lead" in one]) == 1
+
+
 def test_rules_that_do_not_load_are_all_told(org, wired, tmp_path):
     """The configuration stops at the first fault; the check tells every one, and files can be pulled to mend them."""
     for number, criteria in enumerate(("Contry = 'NO'", "AnnualRevenue = 'x'"), start=1):

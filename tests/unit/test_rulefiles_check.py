@@ -21,6 +21,8 @@ from lead_router.rulefiles import (
     rules_text,
     tried,
 )
+from lead_router.rulefiles.nouns import CRITERIA_MAX, NAME_MAX, PRECEDENCE_MAX
+from support import shipped_metadata as shipped
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 FIELDS = {"Country": "string", "PostalCode": "string", "AnnualRevenue": "currency", "NumberOfEmployees": "int",
@@ -91,6 +93,9 @@ FOUND = [
         "is never reached: rules 'A' and 'B' above it take all its leads",
         True,
     ),
+    ([_rule("A" * 81, 1)], "its name has 81 characters, 80 are allowed", False),
+    ([_rule("A", 1_000_000_000)], "its precedence 1000000000 is beyond 999999999", False),
+    ([_rule("A", 1, "Country = '" + "x" * 32_768 + "'", active=False)], "32,780 characters, 32,768 are allowed", False),
     ([_rule("A", 1, "Country = 'NO' AND Country = 'SE'"), _rule("B", 2)], "no lead can meet its criteria", True),
 ]
 
@@ -101,6 +106,26 @@ def test_each_fault_is_found(rules, text, warning):
     assert [(text in detail, ok, warns) for _, ok, warns, detail in _told(rules) if text in detail] == [
         (True, False, warning)
     ]
+
+
+def test_what_just_fits_the_org_s_fields_is_no_fault():
+    """Limits are those of the shipped fields, and of Salesforce's Name."""
+    fields = shipped.SOURCES / "objects" / "Routing_Rule__c" / "fields"
+    precision = f"<precision>{len(str(PRECEDENCE_MAX))}</precision>"
+    assert precision in (fields / "Precedence__c.field-meta.xml").read_text(encoding="utf-8")
+    assert f"<length>{CRITERIA_MAX}<" in (fields / "Criteria__c.field-meta.xml").read_text(encoding="utf-8")
+    assert _told([_rule("A" * NAME_MAX, PRECEDENCE_MAX)]) == [("rules", True, False, "1 rule, nothing to mend")]
+
+
+def test_files_are_warned_of_amounts_in_an_org_of_several_currencies():
+    """As the router itself warns, by the fields that the last pull saw."""
+    rules = [_rule("A", 1, "AnnualRevenue > 5"), _rule("B", 2)]
+    several = Surroundings(FIELDS | {"CurrencyIsoCode": "picklist"}, AROUND.groups, AROUND.queues)
+    assert [(one[0], one[1:3], "whatever the lead's currency" in one[3]) for one in _told(rules, several)] == [
+        ("rule 'A'", (False, True), True)
+    ]
+    named = [_rule("A", 1, "AnnualRevenue > 5 AND CurrencyIsoCode = 'EUR'"), _rule("B", 2)]
+    assert [one[1] for one in _told(named, several)] == [one[1] for one in _told(rules)] == [True]
 
 
 def test_an_inactive_rule_takes_no_leads_and_a_matched_rule_lets_leads_pass():

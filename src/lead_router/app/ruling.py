@@ -11,6 +11,7 @@ from lead_router.app.orgrules import OrgRules, group_keys, queue_names, read_rul
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.duty import moment_of, off_duty
 from lead_router.core.model import Configuration, Group, Snapshot
+from lead_router.core.rules import rulebook
 from lead_router.core.soql import compile_where
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import Finding
@@ -31,7 +32,7 @@ from lead_router.rulefiles import (
     rules_text,
     tried,
 )
-from lead_router.salesforce.configuration import field_types
+from lead_router.salesforce.configuration import ACCEPTS, field_types
 from lead_router.salesforce.names import Objects
 from lead_router.settings import Settings
 
@@ -46,10 +47,14 @@ class Wrote(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Got:
-    """What became of the org's rules since the last pull, and what this one wrote of them."""
+    """What became of the org's rules since the last pull, and what this one wrote of them.
+
+    `first` says that there was no earlier pull of this org, so that every rule is new.
+    """
 
     differences: tuple[Difference, ...]
     wrote: Wrote
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,13 @@ def check_org_in(wired: Wired) -> list[Finding]:
     snapshot = wired.org.snapshot(configuration, (), ())
     around = Surroundings(types, _on_duty_ever(configuration, snapshot), frozenset(configuration.queues))
     members = [one for group in _by_key(snapshot) for one in _members(group, configuration, snapshot)]
-    return [*check(rules, around), *members]
+    of_rules = frozenset(rulebook(configuration).warnings)  # told by `check`
+    others = [
+        Finding("configuration", ok=False, detail=told, remedy="change the record that is named", warning=True)
+        for told in configuration.warnings
+        if told not in of_rules and ACCEPTS not in told  # these are told by member
+    ]
+    return [*check(rules, around), *members, *others]
 
 
 def tried_files(folder: Path) -> list[Tried]:
@@ -114,7 +125,8 @@ def pull_in(wired: Wired, folder: Path, *, force: bool) -> Got:
     org = read_rules(wired.rest)
     rules = tuple(one.rule for one in org.rules)
     pulled = _seen(wired, org)
-    before = read.pulled.rules if read.pulled is not None and read.pulled.org_id == pulled.org_id else ()
+    known = read.pulled if read.pulled is not None and read.pulled.org_id == pulled.org_id else None
+    before = () if known is None else known.rules
     wrote = Wrote.RULES if force else _writable(folder, read, pulled)
     match wrote:
         case Wrote.RULES:
@@ -125,7 +137,7 @@ def pull_in(wired: Wired, folder: Path, *, force: bool) -> Got:
         case Wrote.KNOWN:
             pass
     (folder / ORG_FILE).write_text(org_text(pulled), encoding="utf-8")
-    return Got(differences(before, rules), wrote)
+    return Got(differences(before, rules), wrote, first=known is None)
 
 
 def push(settings: Settings, folder: Path, *, yes: bool, delete_all: bool = False) -> Move:
@@ -253,5 +265,5 @@ def _members(group: Group, configuration: Configuration, snapshot: Snapshot) -> 
         try:
             compile_where(one.accepts, configuration.field_types or None)
         except BadCriteria as fault:
-            detail = f"criteria of accepted leads, character {fault.at + 1}: {fault}"
+            detail = f"{ACCEPTS}, character {fault.at + 1}: {fault}"
             yield Finding(name, ok=False, detail=detail, remedy="correct them; until then the member gets no lead")

@@ -85,7 +85,7 @@ def _pull(words: argparse.Namespace) -> int:
             )
         )
         return code
-    for one in got.differences:
+    for one in () if got.first else got.differences:
         print(one)
     print(_pulled(got, words.to))
     return code
@@ -94,7 +94,7 @@ def _pull(words: argparse.Namespace) -> int:
 def _pulled(got: app.Got, folder: Path) -> str:
     match got.wrote:
         case app.Wrote.RULES:
-            return f"wrote {folder}: {len(got.differences)} rules differ from the last pull"
+            return f"wrote {folder}: {_since(got)}"
         case app.Wrote.KNOWN:
             return f"wrote {folder / ORG_FILE}; kept {folder / RULES_FILE}, its changes are not pushed yet"
         case app.Wrote.BESIDE:
@@ -103,6 +103,19 @@ def _pulled(got: app.Got, folder: Path) -> str:
                 f"{folder / ORG_RULES_FILE}: merge them by hand into {RULES_FILE}, then `lead-router rules push "
                 f"--from {folder}`: it makes the org's rules those of {RULES_FILE}"
             )
+
+
+def _since(got: app.Got) -> str:
+    many = len(got.differences)
+    if got.first:
+        return f"{_counted(many)}, pulled for the first time"
+    if not many:
+        return "no rule differs from the last pull"
+    return f"{_counted(many)} {'differs' if many == 1 else 'differ'} from the last pull"
+
+
+def _counted(many: int) -> str:
+    return f"{many} rule{'s' * (many != 1)}"
 
 
 def _push(words: argparse.Namespace) -> int:
@@ -115,9 +128,9 @@ def _push(words: argparse.Namespace) -> int:
     if not move.differences:
         print("the org's rules are those of the files")
     elif move.written:
-        print(f"{len(move.differences)} rules written, in one transaction")
+        print(f"{_counted(len(move.differences))} written, in one transaction")
     else:
-        print(f"{len(move.differences)} rules would change, nothing was written: add --yes to write them")
+        print(f"{_counted(len(move.differences))} would change, nothing was written: add --yes to write")
     return 0
 
 

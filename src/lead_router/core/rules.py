@@ -169,18 +169,23 @@ def _warnings(compiled: Sequence[CompiledRule]) -> tuple[str, ...]:
 
 
 def _bare_amounts(compiled: Sequence[CompiledRule], types: Mapping[str, str]) -> Iterator[str]:
-    """Rules that would take 5,000,000 yen for 5,000,000 dollars, in orgs of several currencies alone.
+    for one in compiled:
+        told = bare_amounts(one.criteria, types)
+        if told is not None:
+            yield f"rule '{one.rule.name}' {told[0]}: {told[1]}"
+
+
+def bare_amounts(criteria: Criteria, types: Mapping[str, str]) -> tuple[str, str] | None:
+    """Fault and remedy of criteria that take 5,000,000 yen for 5,000,000 dollars, in orgs of several currencies alone.
 
     A number without a currency is compared with the amount as it stands (SOQL guide, "Querying Currency Fields in
     Multi-Currency Orgs"); only in such orgs has a lead the field CurrencyIsoCode.
     """
-    if CURRENCY not in types:
-        return
-    for one in compiled:
-        amounts = sorted(path for path in one.criteria.fields if types.get(path) == "currency")
-        if amounts and CURRENCY not in one.criteria.fields:
-            told = f"rule '{one.rule.name}' compares {', '.join(amounts)} as it stands, whatever the lead's currency"
-            yield f"{told}: name one, such as {CURRENCY} = 'USD' AND {amounts[0]} > 1000000"
+    amounts = sorted(path for path in criteria.fields if types.get(path) == "currency")
+    if CURRENCY not in types or not amounts or CURRENCY in criteria.fields:
+        return None
+    told = f"compares {', '.join(amounts)} as it stands, whatever the lead's currency"
+    return told, f"name one, such as {CURRENCY} = 'USD' AND {amounts[0]} > 1000000"
 
 
 def _shape(clause: str) -> object:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from lead_router.core.rules import bare_amounts
 from lead_router.core.soql import compile_where
 from lead_router.errors import BadCriteria
 from lead_router.ports import Finding
 from lead_router.rulefiles.broader import Reach, reach, takers
-from lead_router.rulefiles.nouns import FileRule, WhereKind
+from lead_router.rulefiles.nouns import CRITERIA_MAX, NAME_MAX, PRECEDENCE_MAX, FileRule, WhereKind
 from lead_router.rulefiles.strict import nearest
 
 
@@ -26,7 +27,7 @@ class Surroundings:
 def check(rules: Sequence[FileRule], around: Surroundings) -> list[Finding]:
     """All findings, rule by rule in order of precedence; one that is ok says how much was looked at."""
     ordered = sorted(rules, key=lambda rule: rule.precedence)
-    found = list(_of_numbers(ordered))
+    found = [*_of_numbers(ordered), *(one for rule in ordered for one in _of_sizes(rule))]
     reaches: list[Reach] = []
     for rule in (rule for rule in ordered if rule.active):
         found += _of_target(rule, around)
@@ -36,6 +37,7 @@ def check(rules: Sequence[FileRule], around: Surroundings) -> list[Finding]:
             found.append(_bad_criteria(rule, fault))
             continue
         found += _of_reach(rule, reached, reaches)
+        found += _of_amounts(rule, around.fields or {})
         if rule.where.kind is not WhereKind.MATCHED:  # a lead that nothing matches is the next rules'
             reaches.append(reached)
     for rule in (rule for rule in ordered if not rule.active):
@@ -46,7 +48,8 @@ def check(rules: Sequence[FileRule], around: Surroundings) -> list[Finding]:
     if not any(reached.parts is not None and () in reached.parts for reached in reaches):
         found.append(_no_catch_all(ordered))
     found += [Finding("groups", ok=True, detail=_GROUPS_UNKNOWN)] if around.groups is None else []
-    return found or [Finding("rules", ok=True, detail=f"{len(ordered)} rules, nothing to mend")]
+    many = f"{len(ordered)} rule{'s' * (len(ordered) != 1)}"
+    return found or [Finding("rules", ok=True, detail=f"{many}, nothing to mend")]
 
 
 _MAY_BE_NEW = "if it is new in the org, run `lead-router rules pull` to renew org.yaml"
@@ -71,6 +74,28 @@ def _of_numbers(ordered: Sequence[FileRule]) -> Iterator[Finding]:
         if first.precedence == second.precedence:
             detail = f"has precedence {second.precedence}, as has rule '{first.name}'"
             yield Finding(place(second), ok=False, detail=detail, remedy="give one of them another number")
+
+
+def _of_sizes(rule: FileRule) -> Iterator[Finding]:
+    """What the org's fields have no room for, so that a push would be refused."""
+    if len(rule.name) > NAME_MAX:
+        detail = f"its name has {len(rule.name)} characters, {NAME_MAX} are allowed"
+        yield Finding(place(rule), ok=False, detail=detail, remedy="give it a shorter name")
+    if abs(rule.precedence) > PRECEDENCE_MAX:
+        detail = f"its precedence {rule.precedence} is beyond {PRECEDENCE_MAX}"
+        yield Finding(
+            place(rule), ok=False, detail=detail, remedy="give it a smaller number; leave gaps of 10, not more"
+        )
+    if len(rule.criteria) > CRITERIA_MAX:
+        detail = f"its criteria have {len(rule.criteria):,} characters, {CRITERIA_MAX:,} are allowed"
+        yield Finding(place(rule), ok=False, detail=detail, remedy="make two rules of it")
+
+
+def _of_amounts(rule: FileRule, types: Mapping[str, str]) -> Iterator[Finding]:
+    told = bare_amounts(compile_where(rule.criteria, types or None), types)
+    if told is not None:
+        fault, remedy = told
+        yield Finding(place(rule), ok=False, warning=True, detail=fault, remedy=remedy)
 
 
 def _of_target(rule: FileRule, around: Surroundings) -> Iterator[Finding]:

@@ -31,6 +31,9 @@ class WhereKind(StrEnum):
     MATCHED = "matched"
 
 
+NAME_MAX = 80  # characters, as Salesforce's Name has
+PRECEDENCE_MAX = 999_999_999  # nine digits, as the field has
+CRITERIA_MAX = 32_768  # characters
 MATCH_KINDS = ("Account", "Contact", "Lead", "Any")
 MATCH_BY = ("Email", "Domain")
 OFF_DUTY = ("Next Rule", "Wait")

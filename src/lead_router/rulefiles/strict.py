@@ -52,14 +52,14 @@ Part: TypeAlias = Leaf | Row | Column
 
 
 class _Loader(yaml.SafeLoader):
-    """Knows the scalars named above; an alias is refused, so that a small file stays small."""
+    """Knows the scalars named above; anchors and aliases are refused, so that a small file stays small."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own way
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
-            raise yaml.MarkedYAMLError(None, None, "anchors and aliases are not used here", mark)
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "anchor", None) is not None:  # an alias bears the name of its anchor
+            raise yaml.MarkedYAMLError(None, None, "anchors and aliases are not used here", event.start_mark)
         return super().compose_node(parent, index)
 
 

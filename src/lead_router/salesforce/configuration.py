@@ -31,6 +31,8 @@ from lead_router.salesforce.queries import BASE_LEAD_FIELDS
 from lead_router.salesforce.records import Row, whole
 
 WEIGHT_MAX = 100
+ACCEPTS = "criteria of accepted leads"
+"""What members' criteria are called in warnings."""
 
 _GROUP_KEY = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
@@ -147,7 +149,7 @@ def _accepted(found: Found, types: FieldTypes, warnings: list[str]) -> frozenset
     for member in (member for several in found.members.values() for member in several if member.accepts.strip()):
         criteria = accepted(member.accepts, types)
         if isinstance(criteria, BadCriteria):
-            told = f"member {member.name or member.user_id} ({member.id}) gets no leads: criteria of accepted leads"
+            told = f"member {member.name or member.user_id} ({member.id}) gets no leads: {ACCEPTS}"
             warnings.append(f"{told}, character {criteria.at + 1}: {criteria}")
         else:
             fields |= criteria.fields
