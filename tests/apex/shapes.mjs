@@ -14,6 +14,7 @@ const FAULTS = 4;
 const NEWER = {
   CustomPermission: { isLicensed: '?boolean' },
   CustomApplication: { isNavTabPersistenceDisabled: '?boolean', isOmniPinnedViewEnabled: '?boolean' },
+  Flow: { apiVersion: '?number' },
 };
 // Types that it does not know at all; the other steps still read them.
 const UNKNOWN = new Set(['ExternalClientApplication', 'ExtlClntAppOauthSettings',

@@ -162,6 +162,10 @@ WORDS: dict[str, dict[str, frozenset[str]]] = {
         "rightSection/components/componentType": CHARTS,
         "dashboardGridLayout/dashboardGridComponents/dashboardComponent/componentType": CHARTS,
     },
+    "ExtlClntAppOauthConfigurablePolicies": {
+        "ipRelaxationPolicyType": frozenset({"Enforce", "Bypass", "Bypass_2factor", "Enforce_RelaxRefresh"}),
+        "permittedUsersPolicyType": frozenset({"AdminApprovedPreAuthorized", "AllSelfAuthorized"}),
+    },
     "Layout": {
         "layoutSections/style": frozenset(
             {"OneColumn", "TwoColumnsLeftToRight", "TwoColumnsTopToBottom", "CustomLinks"}
@@ -194,11 +198,17 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "CustomPermission": ("label", "description"),
     "CustomTab": ("motif",),
     "Dashboard": ("title", "dashboardType"),
+    "ExternalClientApplication": ("contactEmail", "description", "distributionState", "label"),
+    "ExtlClntAppGlobalOauthSettings": ("callbackUrl", "certificate", "externalClientApplication", "label"),
+    "ExtlClntAppOauthConfigurablePolicies": ("externalClientApplication", "label", "permittedUsersPolicyType"),
+    "ExtlClntAppOauthSettings": ("commaSeparatedOauthScopes", "externalClientApplication", "label"),
+    "Flow": ("description", "label", "processType", "start", "status"),
     "Layout": ("layoutSections",),
     "ListView": ("fullName", "label", "filterScope", "columns"),
-    "PathAssistant": ("masterLabel", "entityName", "fieldName"),
+    "PathAssistant": ("active", "masterLabel", "entityName", "fieldName", "recordTypeName"),
     "PermissionSet": ("label", "description"),
     "Queue": ("name", "queueSobject"),
+    "QuickAction": ("description", "label", "optionsCreateFeedItem", "type"),
     "Report": ("name", "description", "reportType", "format"),
     "ReportType": ("label", "description", "baseObject", "sections"),
     "StaticResource": ("contentType", "cacheControl"),

@@ -17,6 +17,7 @@ DOCUMENTS = [
     "tests/README.md",
     "deploy/RUNBOOK.md",
     "salesforce_metadata/CONTRACT.md",
+    "salesforce_metadata/extras/README.md",
     "src/lead_router/ARCHITECTURE.md",
     "src/org_simulator/README.md",
 ]
