@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from org_simulator.apex import entries, jobs, saves
-from org_simulator.apex.faults import ParserMissing, Thrown
+from org_simulator.apex.faults import ParserMissing, Thrown, Unsupported
 from org_simulator.apex.program import Program, load
 from org_simulator.apex.session import Session
 from org_simulator.failures import Failure
@@ -134,7 +134,7 @@ class Automation:
                 self.call(self.org.admin_user_id, lambda session: jobs.deliver(session, piece), asynchronous=True)
             else:
                 jobs.perform(piece, lambda work: self.call(piece.user_id, work, asynchronous=True))
-        except (Thrown, Failure) as fault:
+        except (Thrown, Failure, Unsupported) as fault:
             self.failures.append(str(fault))
             log.warning("Apex behind a commit failed: %s", fault)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from org_simulator.apex.faults import Unsupported
 from org_simulator.failures import Failure
 from org_simulator.wire.exchange import Reply
 
@@ -60,3 +61,8 @@ def halted() -> Reply:
 def bad_request(code: str, text: str, http: int = 400) -> Failure:
     """A request that is wrong as a whole."""
     return Failure(code, text, http=http)
+
+
+def not_run(fault: Unsupported) -> Reply:
+    """Apex that this org cannot run, by file and line; no Salesforce org sends this."""
+    return Reply(500, [{"message": str(fault), "errorCode": "UNSUPPORTED_APEX"}])

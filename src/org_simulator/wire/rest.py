@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from org_simulator.apex.faults import Unsupported
 from org_simulator.failures import Failure, not_found
 from org_simulator.wire import actions, batch, collections, composite, describe, publish, query, rows
 from org_simulator.wire.access import view
-from org_simulator.wire.errors import bad_request, refusal
+from org_simulator.wire.errors import bad_request, not_run, refusal
 from org_simulator.wire.exchange import Reply, Request, Response, answer
 from org_simulator.wire.faults import DAILY, limit_exceeded, unauthorized
 from org_simulator.wire.oauth import bearer
@@ -71,11 +72,18 @@ ROUTES: tuple[tuple[tuple[str, ...], Mapping[str, Verb]], ...] = (
 
 
 def perform(call: Call) -> Reply:
-    """Carry out one call; whatever the org refuses becomes its error answer."""
+    """Carry out one call; whatever the org refuses becomes its error answer.
+
+    Apex that is not run here ends the whole transaction: in a part of a shared one, Unsupported goes on to its owner.
+    """
     try:
         return _verb(call)(call, _captured(call))
     except Failure as failure:
         return refusal(failure)
+    except Unsupported as fault:
+        if call.shared is not None:
+            raise
+        return not_run(fault)
 
 
 def _verb(call: Call) -> Verb:
