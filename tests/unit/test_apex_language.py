@@ -222,3 +222,35 @@ def test_what_the_platforms_parser_refuses_is_refused_by_line():
     """The first fault of the syntax."""
     with pytest.raises(Unparsable, match=r"Probe\.cls:2: "):
         ApexOrg({"Probe.cls": probe("\nreturn 1 +;")})
+
+
+OWN = """public class Point {
+    public Integer x;
+    public Boolean equals(Object other) { return other instanceof Point && ((Point) other).x == x; }
+    public Integer hashCode() { return x; }
+}"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "return new Set<Point>{ new Point() };",
+        "Set<Point> s = new Set<Point>();\ns.add(new Point());",
+        "Map<Point, String> m = new Map<Point, String>();\nm.put(new Point(), 'a');",
+        "return new List<Point>{ new Point() }.contains(new Point());",
+        "return new Point() == new Point();",
+    ],
+)
+def test_objects_with_an_equality_of_their_own_are_refused_by_file_and_line(use):
+    """Comparing them by identity would be wrong in silence."""
+    body = f"\n{use}" if "\n" in use else f"\n\n{use}"
+    found = ApexOrg({"Probe.cls": probe(body + ("\nreturn null;" if "\n" in use else "")), "Point.cls": OWN})
+    with pytest.raises(Unsupported, match=r"Probe\.cls:3: unsupported: objects of Point, which has equals of its own"):
+        found.call("Probe")
+
+
+def test_objects_without_one_are_equal_to_themselves_alone():
+    """Another signature of the same name is none."""
+    plain = "public class Point { public Boolean equals(Point a, Point b) { return true; } }"
+    body = "Point p = new Point(); return new Set<Point>{ p, p, new Point() }.size() + (p == new Point() ? 10 : 0);"
+    assert ApexOrg({"Probe.cls": probe(body), "Point.cls": plain}).call("Probe") == 2

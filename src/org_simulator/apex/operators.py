@@ -25,6 +25,7 @@ from org_simulator.apex.values import (
     SetValue,
     key,
     kind_of,
+    refuse_own_equality,
     wrap,
 )  # fmt: skip
 
@@ -166,6 +167,7 @@ def equal(left: Any, right: Any) -> bool:  # noqa: PLR0911 - one per kind of val
         case EnumValue():
             return isinstance(right, EnumValue) and (left.type, left.name) == (right.type, right.name)
         case Instance():
+            refuse_own_equality(left)
             return False
         case bool():
             return isinstance(right, bool) and left == right

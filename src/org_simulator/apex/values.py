@@ -11,9 +11,14 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from org_simulator.apex.faults import Unsupported
+
 if TYPE_CHECKING:
     from org_simulator.apex.classes import ApexClass
     from org_simulator.apex.types import Type
+
+OWN_EQUALITY = frozenset({("equals", ("Object",)), ("hashcode", ())})
+"""Signatures by which a class decides what its objects are equal to."""
 
 INT_BITS = 32
 LONG_BITS = 64
@@ -158,7 +163,18 @@ def key(value: Any) -> Any:  # noqa: PLR0911 - one per kind of value
             return (value.type, value.name)
         case Native(kind="SObjectType" | "SObjectField" | "Type"):
             return (value.kind, value.held)
-        case Instance() | Native():
+        case Instance():
+            refuse_own_equality(value)
+            return value
+        case Native():
             return value
         case _:
             return value.key() if hasattr(value, "key") else value
+
+
+def refuse_own_equality(value: Instance) -> None:
+    """Objects are equal to themselves alone here: one whose class says otherwise is refused, not compared wrongly."""
+    for method in (*value.cls.named("equals"), *value.cls.named("hashcode")):
+        if method.signature in OWN_EQUALITY:
+            what = f"objects of {value.cls.name}, which has {method.name} of its own, compared or held by a Set or Map"
+            raise Unsupported(what)
