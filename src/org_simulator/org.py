@@ -38,7 +38,8 @@ class Org:
         """Called after each commit, in commit order, under the store's lock: be short, and wait for nothing."""
         self.events: Any = None
         self.automation: Any = None
-        """What runs triggers: `watches(sobject)` and `save(transaction, verb, sobject, items, together=)`."""
+        """What runs triggers: `watches(sobject)`, `save(transaction, verb, sobject, items, together=)` and
+        `begin_subrequest(transaction)`."""
         self.assignment_rule: Callable[[Row], str | None] | None = None
         """The one active lead assignment rule: the new owner of this lead, or None to leave it."""
         self._sobjects = {sobject.prefix: sobject.name for sobject in schema.objects.values()}

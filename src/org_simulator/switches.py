@@ -61,6 +61,24 @@ class Switches:
     apex_update_writes_queried_fields: bool = False
     """An update in Apex writes back the fields that were only queried, and so undoes what others changed meanwhile."""
 
+    after_triggers_run_before_undo: bool = True
+    """Where all or none is asked for and a record fails, after-triggers run for the good ones before all is undone."""
+
+    for_update_locks_by_id: bool = True
+    """`FOR UPDATE` locks rows with ids ascending; otherwise in any order, and two queries may meet crosswise."""
+
+    composite_shares_limits: bool = True
+    """Governor limits are those of the whole composite; otherwise each subrequest has its own."""
+
+    composite_shares_statics: bool = True
+    """Statics of Apex live as long as the composite; otherwise each subrequest finds them as at first use."""
+
+    apex_insert_fills_defaults: bool = False
+    """A record that Apex inserted holds defaults and formulas at once; otherwise only its id and what was set."""
+
+    apex_sorts_texts_by_code_point: bool = True
+    """`List.sort()` puts upper case before lower; otherwise case decides only between texts that are else equal."""
+
     @classmethod
     def pessimistic(cls) -> Switches:
         """Every dispute settled against the client."""
@@ -82,4 +100,10 @@ class Switches:
             mixed_type_collections_atomic=False,
             recycle_bin_keeps_unique_keys=True,
             apex_update_writes_queried_fields=True,
+            after_triggers_run_before_undo=True,
+            for_update_locks_by_id=False,
+            composite_shares_limits=True,
+            composite_shares_statics=False,
+            apex_insert_fills_defaults=False,
+            apex_sorts_texts_by_code_point=False,
         )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from org_simulator.switches import Switches
 from support.apex import ApexOrg
-from support.sim_engine import Thread, until_waiting
+from support.sim_engine import Thread, until, until_waiting
 
 COUNTER = """public class Counter {{
     public static Object run() {{
@@ -90,3 +94,50 @@ def test_a_lock_that_does_not_come_is_given_up_after_ten_seconds(method, words):
         org.clock.advance(1.1)
         assert waiter.code == "done"
     assert words in found[0]
+
+
+class Crossing(random.Random):
+    """Dice by which every second shuffle is the other way round."""
+
+    turned = False
+
+    def shuffle(self, x: Any) -> None:
+        self.turned = not self.turned
+        x.sort(reverse=self.turned)
+
+
+def two_waiters(*, by_id: bool) -> list[str]:
+    """Two queries FOR UPDATE of the same two groups begin while another transaction holds both; what they answer."""
+    org, found = counting(""), list[str]()
+    org.org.switches = replace(Switches(), for_update_locks_by_id=by_id)
+    org.org.dice = Crossing(1)
+    with org.org.transaction(org.org.admin_user_id) as tx:
+        tx.insert("Round_Robin_Group__c", {"Name": "H", "Key__c": "h"})
+    with org.org.transaction(org.org.admin_user_id) as holder:
+        for row in list(holder.rows("Round_Robin_Group__c")):
+            holder.update("Round_Robin_Group__c", row["Id"], {"Name": "held"})
+        waiters = [Thread(lambda: found.append(org.call("Watched", "run")))]
+        until_waiting(org.org, 1)
+        waiters.append(Thread(lambda: found.append(org.call("Watched", "run"))))
+        until_waiting(org.org, 2)
+
+    def ended() -> bool:
+        org.clock.advance(1.0)
+        return not any(waiter.working for waiter in waiters)
+
+    if not by_id:
+        until(ended)
+    assert [waiter.code for waiter in waiters] == ["done", "done"]
+    return [str(each) for each in found]
+
+
+@pytest.mark.usefixtures("apex_parser")
+def test_locks_in_the_order_of_ids_never_meet_crosswise():
+    """The one waits for the other, and both have both rows."""
+    assert two_waiters(by_id=True) == ["2", "2"]
+
+
+@pytest.mark.usefixtures("apex_parser")
+def test_locks_in_any_order_may_meet_crosswise_and_then_end_by_the_time_limit():
+    """Each has what the other wants: so the router can be tried where an org locks in another order."""
+    assert any("Record Currently Unavailable" in each for each in two_waiters(by_id=False))

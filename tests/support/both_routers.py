@@ -9,9 +9,11 @@ from typing import Any
 import requests
 
 from org_simulator.apex.automation import Automation
+from org_simulator.apex.invoking import construct, dispatch
 from org_simulator.apex.program import Program, load
 from org_simulator.schema import default_metadata
 from org_simulator.schema import load as load_schema
+from org_simulator.switches import Switches
 from org_simulator.wire.adapter import OrgAdapter
 from support import shipped_metadata as shipped
 from support.apex import need_parser
@@ -29,15 +31,15 @@ def shipped_apex() -> Program:
 class Both:
     """A rig whose org runs the shipped Apex. `say` changes its settings as a deployment does."""
 
-    def __init__(self, path: Path, mode: str) -> None:
+    def __init__(self, path: Path, mode: str, *, switches: Switches | None = None) -> None:
         need_parser()
-        self.rig = Rig(path)
+        self.rig = Rig(path, switches or Switches())
         self.org, self.rest_org = self.rig.org, self.rig.rest_org
         self.org.automation = Automation(self.org, shipped_apex())
         self.say(Mode__c=mode)
 
     def say(self, **fields: Any) -> None:
-        answer = self._call("/simulator/setting", {"sobject": SETTING, "name": "Default", "fields": fields})
+        answer = self.call("/simulator/setting", {"sobject": SETTING, "name": "Default", "fields": fields})
         assert answer.ok, answer.text
 
     def post(self, *leads: dict[str, Any]) -> list[str]:
@@ -45,7 +47,7 @@ class Both:
         queue = self.rest_org.queue("Lead_Intake")
         plain = {"attributes": {"type": "Lead"}, "LastName": "Doe", "Company": "Acme", "OwnerId": queue}
         content = {"allOrNone": True, "records": [plain | lead for lead in leads]}
-        answer = self._call("/services/data/v68.0/composite/sobjects", content)
+        answer = self.call("/services/data/v68.0/composite/sobjects", content)
         assert answer.ok, answer.text
         assert all(one["success"] for one in answer.json()), answer.text
         return [one["id"] for one in answer.json()]
@@ -63,14 +65,24 @@ class Both:
 
     def work(self) -> None:
         """Run what Apex left behind commits."""
-        assert self._call("/simulator/jobs", {}).json()["failures"] == []
+        assert self.call("/simulator/jobs", {}).json()["failures"] == []
+
+    def sweep(self) -> None:
+        """What the scheduled sweep inside does, and the jobs that it starts."""
+        cls = shipped_apex().classes["routingsweep"]
+        [execute] = cls.methods["execute"]
+        self.org.automation.call(
+            self.org.admin_user_id, lambda session: dispatch(session, execute, construct(session, cls, ()), [None])
+        )
+        self.work()
 
     def ledger(self) -> list[dict[str, Any]]:
         """All rows, by lead and round."""
         rows = self.rest_org.rows("Lead_Assignment__c")
         return sorted(map(dict, rows), key=lambda row: (row["Lead__c"], row["Round__c"]))
 
-    def _call(self, path: str, content: dict[str, Any]) -> requests.Response:
+    def call(self, path: str, content: dict[str, Any]) -> requests.Response:
+        """A request of the administrator."""
         return self._session().post(f"{self.rest_org.world.base_url}{path}", json=content, timeout=30)
 
     def _session(self) -> requests.Session:

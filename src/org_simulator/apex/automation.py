@@ -63,6 +63,11 @@ class Automation:
         asked = [saves.Save(record_id, fields) for record_id, fields in items]
         return saves.save(self.session(tx), verb, described, asked, together=together, assign=True)
 
+    def begin_subrequest(self, tx: Transaction) -> None:
+        """The next part of a composite begins in this transaction."""
+        if tx.session is not None:
+            self.session(tx).begin_subrequest()
+
     def call(self, user_id: str, work: Callable[[Session], Any], *, asynchronous: bool = False) -> Any:
         """Run a piece of Apex in a transaction of its own; Thrown for an exception that it lets out."""
         with self.org.transaction(user_id, api="apex") as tx:

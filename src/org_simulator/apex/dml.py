@@ -54,6 +54,7 @@ def run(session: Session, verb: str, value: Any, ask: Ask) -> Any:
     if failed and ask.all_or_none:
         session.back_to(mark)
         for record in created:
+            record.row = None
             record.values.pop("id", None)
         raise dml_exception(verb, failed, records)
     made = {id(record) for record in created}
@@ -169,6 +170,8 @@ def _save(session: Session, verb: str, records: Sequence[Record], ask: Ask) -> t
             if own == "insert" and not isinstance(outcome, Failure):
                 records[place].values["id"] = Id(outcome)
                 created.append(records[place])
+                if session.org.switches.apex_insert_fills_defaults:
+                    records[place].row = session.tx.any_row(name, outcome)
     return outcomes, created
 
 

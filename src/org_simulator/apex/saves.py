@@ -73,7 +73,7 @@ def _portion(
     for _ in range(TRIES_MAX):
         mark = session.mark()
         works = [_Work(items[place]) for place in waiting]
-        _try(session, verb, sobject, works, assign=assign)
+        _try(session, verb, sobject, works, together=together, assign=assign)
         bad = [(place, work) for place, work in zip(waiting, works, strict=True) if work.failure is not None]
         if not bad or together or len(bad) == len(works):
             outcomes |= {at: each.failure or each.record_id for at, each in zip(waiting, works, strict=True)}
@@ -90,12 +90,14 @@ def _portion(
     return [outcomes[place] for place in range(len(items))]
 
 
-def _try(session: Session, verb: str, sobject: SObject, works: list[_Work], *, assign: bool) -> None:
+def _try(session: Session, verb: str, sobject: SObject, works: list[_Work], *, together: bool, assign: bool) -> None:
     """One try with all records; each ends with an id or a failure."""
     _draft(session, verb, sobject, works)
     _fire(session, "before", verb, sobject, works)
     for work in _alive(works):
         _attempt(work, lambda work=work: _store(session, verb, sobject, work))  # type: ignore[misc]
+    if together and len(_alive(works)) < len(works) and not session.org.switches.after_triggers_run_before_undo:
+        return
     _after(session, verb, sobject, works)
     if assign and verb in {"insert", "update"}:
         for work in _alive(works):

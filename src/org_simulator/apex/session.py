@@ -59,6 +59,14 @@ class Session:
         self._statics: dict[ApexClass, dict[str, Any]] = {}
         self._views: dict[str, Schema] = {}
 
+    def begin_subrequest(self) -> None:
+        """The next part of a composite begins; limits and statics start anew where the org has them so."""
+        switches = self.org.switches
+        if not switches.composite_shares_limits:
+            self.limits = Limits(asynchronous=self.asynchronous)
+        if not switches.composite_shares_statics:
+            self._statics.clear()
+
     # ---- classes ----------------------------------------------------------------------------------------------------
 
     def static_of(self, cls: ApexClass) -> dict[str, Any]:

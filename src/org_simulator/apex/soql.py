@@ -74,9 +74,11 @@ def _cut(schema: Schema, sobject: SObject, statement: Select, rows: list[Row], r
 
 
 def _locked(session: Session, schema: Schema, sobject: SObject, statement: Select, rows: list[Row]) -> list[Row]:
-    """The rows as they are once all are locked, ids ascending; looked for again where others had moved them."""
+    """The rows as they are once all are locked; looked for again where others had moved them."""
     for _ in range(ROUNDS_MAX):
         wanted = sorted(row["Id"] for row in rows)
+        if not session.org.switches.for_update_locks_by_id:
+            session.org.dice.shuffle(wanted)
         with session.org.store.mutex:
             session.tx.lock(*wanted)
             fresh = matching(schema, session.tx, sobject, statement.where, deleted=False)

@@ -75,6 +75,8 @@ def _together(call: Call, order: Sequence[Part], perform: Perform) -> dict[str, 
     try:
         with call.world.org.transaction(call.user_id, client=client, version=call.version) as shared:
             for part in order:
+                if call.world.org.automation is not None:
+                    call.world.org.automation.begin_subrequest(shared)
                 reply = _one(replace(call, shared=shared), part, replies, perform)
                 replies[part.name] = _good(part, reply)
     except _Halt as over:

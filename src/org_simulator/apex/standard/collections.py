@@ -117,7 +117,9 @@ def _order(session: Any, one: Any, two: Any) -> int:
     if isinstance(one, Record) or isinstance(two, Record):
         raise Unsupported("a sort of records, whose order the platform decides by fields")
     if isinstance(one, str) and isinstance(two, str):
-        return (str(one) > str(two)) - (str(one) < str(two))
+        by_case = session.org.switches.apex_sorts_texts_by_code_point
+        left, right = (("", str(each)) if by_case else (str(each).casefold(), str(each)) for each in (one, two))
+        return (left > right) - (left < right)
     return order(one, two)
 
 
