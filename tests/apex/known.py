@@ -25,6 +25,8 @@ COMMON = frozenset(
         "CurrencyIsoCode",
     ]
 )
+# And of a custom metadata type.
+SETTING = frozenset(["MasterLabel", "DeveloperName", "QualifiedApiName", "Language", "NamespacePrefix", "IsProtected"])
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Known:
         if name.endswith("__c"):
             return self.field(owner, name) is not None
         if "__" in owner:
-            return name in COMMON
+            return name in COMMON or (owner.endswith("__mdt") and name in SETTING)
         return not self.standard or name in self.standard.get(owner, ())
 
     def choices(self, owner: str, name: str) -> frozenset[str] | None:

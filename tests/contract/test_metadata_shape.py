@@ -83,6 +83,7 @@ UNIQUE = {
 }
 STANDARD_COLUMNS = {"NAME", "FULL_NAME", "LEAD.COMPANY", "LEAD.CREATED_DATE", "CORE.USERS.ALIAS"}
 STANDARD_FIELDS = {"Name", "OwnerId", "CreatedById", "LastModifiedById"}
+SETTING_FIELDS = {"MasterLabel", "DeveloperName", "IsProtected", "NamespacePrefix", "CreatedById", "LastModifiedById"}
 NAME_RULE = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*")
 
 
@@ -255,8 +256,9 @@ def test_a_layout_shows_every_field_once(item: shipped.Item):
     entries = item.root.findall(f".//{shipped.NAMESPACE}layoutItems")
     behaviors = {shipped.text(entry, "field"): shipped.text(entry, "behavior") for entry in entries}
     assert len(behaviors) == len(entries)
-    assert set(behaviors) - STANDARD_FIELDS == set(shipped.fields(owner))
-    assert {"Name", "CreatedById", "LastModifiedById"} <= set(behaviors)
+    standard = SETTING_FIELDS if owner.endswith("__mdt") else STANDARD_FIELDS
+    assert set(behaviors) - standard == set(shipped.fields(owner))
+    assert standard - {"OwnerId"} <= set(behaviors)
     for name, field in shipped.fields(owner).items():
         assert (behaviors[name] == "Required") == (not shipped.is_listable(field)), name
     lists = [path.split(".") for path in shipped.texts(item.root, "relatedLists", "relatedList")]
@@ -268,7 +270,8 @@ def test_every_object_has_tab_layout_and_view():
     objects = {item.owner for item in custom_objects()}
     (app,) = shipped.of("app")
     assert {item.name for item in shipped.of("tab")} == objects
-    assert {item.name.partition("-")[0] for item in shipped.of("layout")} == objects
+    settings = {item.owner for item in shipped.of("object") if item.owner.endswith("__mdt")}
+    assert {item.name.partition("-")[0] for item in shipped.of("layout")} == objects | settings
     assert {item.owner for item in shipped.of("listView") if item.name == "All"} == objects
     assert set(shipped.texts(app.root, "tabs")) == objects | {"standard-Lead"}
     assert app.text("defaultLandingTab") in objects
