@@ -100,6 +100,7 @@ def test_lengths_are_those_of_the_metadata():
         "ERROR": names.LeadFields.ERROR,
         "EXPLANATION": names.LedgerFields.EXPLANATION,
         "RULE": names.LedgerFields.RULE,
+        "PASSED_OVER": names.LedgerFields.PASSED_OVER,
         "GROUP_KEY": names.GroupFields.KEY,
         "IDEMPOTENCY_KEY": names.LedgerFields.IDEMPOTENCY_KEY,
         "TURN_KEY": names.LedgerFields.TURN_KEY,

@@ -79,6 +79,7 @@ class Play:
                 "rule": row["Rule__c"],
                 "keys": bool(row["Submission_Even__c"]),
                 "text": _plain(row["Explanation__c"], numbers),
+                "passed over": row["Passed_Over__c"],
             }
             for row in self.both.ledger()
         ]

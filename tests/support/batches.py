@@ -93,6 +93,7 @@ def batch(numbers: Sequence[int]) -> Batch:
                 turn=Turn(now.turn, picked, now, was),
                 submission=Submission(f"{number:032x}", f"{number + 1:032x}"),
                 explanation="Rep 1 passed over: paused",
+                passed_over=("Absent", "Paused"),
             )
         )
     return Batch(tuple(writes), before, now)

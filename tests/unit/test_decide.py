@@ -52,6 +52,7 @@ def test_a_new_lead_gets_the_next_member_of_its_group():
         explanation=(
             "Rule 'all' chose group 'emea'; turn 1 went to A. Passed over: B: user inactive; C: paused: weight 0."
         ),
+        passed_over=("Paused", "Inactive"),
     )
     assert decision.turn is not None
     assert (decision.turn.number, decision.turn.member.user_id) == (1, user("A"))

@@ -56,6 +56,7 @@ def test_the_bodies_hold_these_keys_and_no_null() -> None:
             "Latency_Ms__c": 0,
             "Outcome__c": "Assigned",
             "Rule__c": "Web",
+            "Passed_Over__c": "Absent; Paused",
             "Group__c": GROUP_ID,
             "Member__c": member_id(2),
             "Epoch__c": 3,

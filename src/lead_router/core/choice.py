@@ -27,6 +27,7 @@ from lead_router.core.model import (
     Turn,
 )
 from lead_router.core.overtaking import older_for
+from lead_router.core.passed import kinds_of
 from lead_router.core.rotation import take_turn
 from lead_router.core.rules import matching
 from lead_router.core.table import Case, Table, standings_of
@@ -108,13 +109,19 @@ def _by_chain(table: Table, case: Case, rule: Rule, group: Group) -> Assign | Ho
             nobody.append(f"fallback group '{one.key}' is not live")
             continue
         found = standings_of(table, one, case.lead, case.former)
+        seen.append((one, found))
         turn = take_turn(one, duty_of(found), eligible_of(found))
         if turn is not None:
             told = tuple(nobody)
-            return _behind(table, case, rule, group, turn) or _by_turn(table, case, rule, group, turn, found, told)
+            behind = _behind(table, case, rule, group, turn)
+            return behind or _noted(_by_turn(table, case, rule, group, turn, found, told), seen)
         nobody.append(wording.nobody_of(one, found, named=one is not group))
-        seen.append((one, found))
-    return _last_resort(table, case, rule, group, nobody) or _wait(table, case, rule, group, nobody, seen)
+    resort = _last_resort(table, case, rule, group, nobody)
+    return _wait(table, case, rule, group, nobody, seen) if resort is None else _noted(resort, seen)
+
+
+def _noted(made: Assign, seen: Sequence[tuple[Group, tuple[Standing, ...]]]) -> Assign:
+    return replace(made, passed_over=kinds_of(one for _, found in seen for one in found))
 
 
 def _behind(table: Table, case: Case, rule: Rule, group: Group, turn: Turn) -> Hold | None:

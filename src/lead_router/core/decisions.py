@@ -13,7 +13,10 @@ from lead_router.core.targets import Rule
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """Give the lead to `owner_id`; `turn` is None where a rule names an owner or nobody was eligible (fallback)."""
+    """Give the lead to `owner_id`; `turn` is None where a rule names an owner or nobody was eligible (fallback).
+
+    `passed_over` are the kinds of reason for which members of the groups asked could not have it.
+    """
 
     ask: Ask
     lead: Lead
@@ -25,6 +28,7 @@ class Assign:
     turn: Turn | None
     submission: Submission | None
     explanation: str
+    passed_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

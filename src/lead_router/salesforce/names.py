@@ -192,6 +192,7 @@ class LedgerFields:
     RULE: Final = "Rule__c"
     OUTCOME: Final = "Outcome__c"
     EXPLANATION: Final = "Explanation__c"
+    PASSED_OVER: Final = "Passed_Over__c"
     EVENT_AT: Final = "Event_At__c"
     COMMITTED_AT: Final = "Committed_At__c"
     LATENCY_MS: Final = "Latency_Ms__c"
@@ -273,6 +274,7 @@ class Lengths:
     ERROR: Final = 255
     EXPLANATION: Final = 32768
     RULE: Final = 80
+    PASSED_OVER: Final = 255
     GROUP_KEY: Final = 40
     IDEMPOTENCY_KEY: Final = 120
     TURN_KEY: Final = 100

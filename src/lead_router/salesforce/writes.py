@@ -29,6 +29,7 @@ from lead_router.salesforce.rest import Subrequest
 
 WRITES_MAX = 200  # records of one collection
 COLLECTION = "composite/sobjects"
+BETWEEN = "; "  # kinds of reason for which members were passed over
 LEAD_HEADERS: Mapping[str, str] = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-Options": f"client={CLIENT}"}
 """Subrequests inherit no header but three, and without the first an assignment rule would overwrite the owner."""
 
@@ -153,7 +154,8 @@ def _ledger(write: Write, at: datetime) -> dict[str, Any]:
     match write:
         case Assign():
             outcome = {LedgerFields.OUTCOME: write.outcome.value, LedgerFields.GROUP: write.group_id}
-            return _present(row | outcome | _ruled(write))
+            passed = {LedgerFields.PASSED_OVER: BETWEEN.join(write.passed_over) or None}
+            return _present(row | outcome | passed | _ruled(write))
         case Count(turn=turn):
             # Whom it was taken from may not be known, and how long that took says nothing of routing.
             manual: dict[str, Any] = {LedgerFields.OUTCOME: Outcome.MANUAL.value, LedgerFields.GROUP: turn.group.id}
