@@ -40,7 +40,9 @@ def test_the_removal_is_that_of_what_is_shipped():
 @pytest.mark.parametrize("item", shipped.items(), ids=lambda item: item.path.name.removesuffix("-meta.xml"))
 def test_every_part_is_deleted_once(item: shipped.Item):
     """By its own name, or with the object that it is part of; never in both deletions."""
-    all_ = [name for step in (removal.STOP, removal.ERASE) for _, name in listed(step)]
+    kind = item.root.tag.removeprefix(shipped.NAMESPACE)
+    kind = removal.LISTED_AS.get(kind, kind)
+    all_ = [part for step in (removal.STOP, removal.ERASE) for part in listed(step)]
     gone = {name for kind, name in listed(removal.ERASE) if kind == "CustomObject"}
     owner = item.owner if item.folder.startswith("objects/") else ""
     match item.suffix:
@@ -52,11 +54,11 @@ def test_every_part_is_deleted_once(item: shipped.Item):
             assert item.name in gone
         case "report" | "reportFolder" | "dashboard" | "dashboardFolder":
             within = item.path.relative_to(shipped.SOURCES).parts[1:-1]
-            assert all_.count("/".join((*within, item.name))) == 1
+            assert all_.count((kind, "/".join((*within, item.name)))) == 1
         case _ if owner in gone:
-            assert f"{owner}.{item.name}" not in all_
+            assert (kind, f"{owner}.{item.name}") not in all_
         case _:
-            assert all_.count(f"{owner}.{item.name}" if owner else item.name) == 1
+            assert all_.count((kind, f"{owner}.{item.name}" if owner else item.name)) == 1
 
 
 def test_no_record_is_lost_by_the_first_deletion():

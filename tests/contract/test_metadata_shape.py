@@ -20,6 +20,8 @@ PLACES = {
     "cls": ("ApexClass", "classes/*"),
     "compactLayout": ("CompactLayout", "objects/*/compactLayouts"),
     "customPermission": ("CustomPermission", "customPermissions"),
+    "dashboard": ("Dashboard", "dashboards/*"),
+    "dashboardFolder": ("DashboardFolder", "dashboards"),
     "field": ("CustomField", "objects/*/fields"),
     "layout": ("Layout", "layouts"),
     "listView": ("ListView", "objects/*/listViews"),
@@ -29,6 +31,9 @@ PLACES = {
     "permissionset": ("PermissionSet", "permissionsets"),
     "platformEventChannelMember": ("PlatformEventChannelMember", "platformEventChannelMembers"),
     "queue": ("Queue", "queues"),
+    "report": ("Report", "reports/*"),
+    "reportFolder": ("ReportFolder", "reports"),
+    "reportType": ("ReportType", "reportTypes"),
     "resource": ("StaticResource", "staticresources"),
     "tab": ("CustomTab", "tabs"),
     "trigger": ("ApexTrigger", "triggers"),
@@ -66,7 +71,7 @@ LIMITS = {
     ("app", "description"): 255,
 }
 SELECTED_MAX = 5
-DESCRIBED = {"app", "customPermission", "field", "notiftype", "object", "permissionset", "validationRule"}
+DESCRIBED = {"app", "customPermission", "dashboard", "field", "notiftype", "object", "permissionset", "validationRule"}
 UNIQUE = {
     f"{names.Objects.GROUP}.{names.GroupFields.KEY}",
     f"{names.Objects.RULE}.{names.RuleFields.PRECEDENCE}",
@@ -82,6 +87,7 @@ UNIQUE = {
     ),
 }
 STANDARD_COLUMNS = {"NAME", "FULL_NAME", "LEAD.COMPANY", "LEAD.CREATED_DATE", "CORE.USERS.ALIAS"}
+STANDARD_TABS = {"standard-Lead", "standard-report", "standard-Dashboard"}
 STANDARD_FIELDS = {"Name", "OwnerId", "CreatedById", "LastModifiedById"}
 SETTING_FIELDS = {"MasterLabel", "DeveloperName", "IsProtected", "NamespacePrefix", "CreatedById", "LastModifiedById"}
 NAME_RULE = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*")
@@ -273,7 +279,7 @@ def test_every_object_has_tab_layout_and_view():
     settings = {item.owner for item in shipped.of("object") if item.owner.endswith("__mdt")}
     assert {item.name.partition("-")[0] for item in shipped.of("layout")} == objects | settings
     assert {item.owner for item in shipped.of("listView") if item.name == "All"} == objects
-    assert set(shipped.texts(app.root, "tabs")) == objects | {"standard-Lead"}
+    assert set(shipped.texts(app.root, "tabs")) == objects | STANDARD_TABS
     assert app.text("defaultLandingTab") in objects
 
 
