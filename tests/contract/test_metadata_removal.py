@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -16,6 +17,7 @@ FILES = removal.files(Project(shipped.PROJECT))
 AGAIN = "write it anew: PYTHONPATH=tests python -m apex.removal"
 
 
+@cache
 def listed(step: str) -> set[tuple[str, str]]:
     """Type and name of each part that a step deletes."""
     path = shipped.PROJECT / "removal" / step / "destructiveChanges.xml"
@@ -58,7 +60,7 @@ def test_every_part_is_deleted_once(item: shipped.Item):
         case _ if owner in gone:
             assert (kind, f"{owner}.{item.name}") not in all_
         case _:
-            assert all_.count((kind, f"{owner}.{item.name}" if owner else item.name)) == 1
+            assert all_.count((kind, f"{owner}.{item.name}" if owner else item.name)) == 1, AGAIN
 
 
 def test_no_record_is_lost_by_the_first_deletion():
