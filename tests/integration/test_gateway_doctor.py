@@ -10,6 +10,7 @@ import pytest
 from lead_router.app.looking import group_statuses
 from lead_router.errors import ContractMismatch
 from lead_router.ports import Finding
+from lead_router.salesforce.configuration import Intake
 from lead_router.salesforce.doctor import diagnose, refuse_lacking
 from org_simulator.wire.faults import STATUS
 from support.rest_org import START, RestOrg, best
@@ -44,6 +45,16 @@ def test_it_is_told_which_leads_are_unassigned_and_how_many_there_are(org) -> No
     (seen,) = [finding for finding in findings(org) if finding.name == "unassigned leads"]
     assert seen.ok
     assert seen.detail == "1 now: leads owned by the queue Lead_Intake; no other lead is ever routed"
+
+
+def test_a_status_that_no_lead_can_have_is_named_with_those_that_it_can(org) -> None:
+    """A mistyped intake status routes nothing, and no lead says so."""
+    mistyped = RestOrg(best(), Intake(statuses=("Opn", "open - not contacted")))
+    (seen,) = [finding for finding in findings(mistyped) if finding.name == "intake statuses"]
+    assert (seen.ok, seen.warning) == (False, False)
+    assert seen.detail == "LEAD_ROUTER_INTAKE_STATUSES names 'Opn', which no lead can have"
+    assert seen.remedy.startswith("name one of: Open - Not Contacted, Working - Contacted, Closed")
+    assert "intake statuses" not in {finding.name for finding in findings(org)}
 
 
 def test_change_events_are_described_where_lead_is_selected(org) -> None:

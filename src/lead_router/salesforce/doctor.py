@@ -38,6 +38,7 @@ from lead_router.salesforce.names import (
 from lead_router.salesforce.reading import read
 from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.selection import change_events, configuration_events
+from lead_router.salesforce.statuses import unknown_statuses
 
 CALLS_LEFT_MIN = 0.1  # share of the daily allowance
 COUNTED_MAX = 2_000  # unassigned leads that are counted: a query's first page
@@ -126,7 +127,7 @@ def _examined(
     found += _guarded("change events", lambda: [change_events(rest)])
     found += _guarded("configuration events", lambda: configuration_events(rest, notices))
     found += _guarded("frozen users", lambda: [_frozen(rest)])
-    return found + _guarded("configuration", lambda: _routing(org, usernames))
+    return found + _guarded("configuration", lambda: _routing(rest, org, usernames))
 
 
 def refuse_lacking(rest: Rest) -> None:
@@ -235,10 +236,11 @@ def _frozen(rest: Rest) -> Finding:
     return Finding("frozen users", ok=True, detail=told)
 
 
-def _routing(org: Org, usernames: Sequence[str]) -> list[Finding]:
+def _routing(rest: Rest, org: Org, usernames: Sequence[str]) -> list[Finding]:
     configuration = org.configuration()
     counts = f"{_counted(configuration.rules, 'active rule')}, {_counted(configuration.group_keys, 'group')}"
     found = [Finding("configuration", ok=True, detail=counts), _unassigned(org, configuration, usernames)]
+    found += unknown_statuses(rest, configuration.intake_statuses)
     found += [
         Finding("configuration", ok=False, detail=warning, remedy="change the record that is named", warning=True)
         for warning in configuration.warnings
