@@ -9,7 +9,7 @@ import pytest
 from lead_router.app.explaining import explained_in
 from lead_router.app.planning import plan_in
 from lead_router.app.wiring import Wired
-from lead_router.cli.preview import _account
+from lead_router.cli.explaining import _account
 from lead_router.core.model import Assign, Hold, Rollout, Skip, Switch
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.salesforce.configuration import Intake
@@ -132,13 +132,31 @@ def test_held_and_skipped_leads_have_their_reasons(org, tmp_path):
         ("assign", "Rule 'All' chose group 'emea'; turn 1 went to Ann."),
     ]
     org.update(emea, Mode__c="Off")
+    off = "group 'emea' is off: nothing is given out until its Mode is Live; then it would assign"
     assert [(one.decision, one.group, one.reason) for one in plan(org, csv=path).leads][1] == (
-        "hold", "emea", "group 'emea' is off",
+        "hold",
+        "emea",
+        f"{off}: Rule 'All' chose group 'emea'; turn 1 went to Ann.",
     )  # fmt: skip
     org.update(emea, Mode__c="Observe")
     (observed,) = plan(org, csv=path).leads[1:]
     assert (observed.decision, observed.owner, observed.group) == ("observe", "Ann", "emea")
     assert "only observes; it would assign" in observed.reason
+
+
+def test_what_a_group_that_is_off_would_do_is_told_turn_by_turn(org, tmp_path):
+    """The leads that wait for it get its turns in their order; leads of live groups are planned as they are."""
+    _second_group(org)
+    org.update(org.refs["emea"], Mode__c="Off")
+    told = plan(org, csv=_csv(tmp_path, "Country\nFrance\nNorway\nFrance\n")).leads
+
+    assert [one.decision for one in told] == ["hold", "assign", "hold"]
+    assert [one.reason.rpartition("; ")[2] for one in told] == [
+        "turn 1 went to Ann.",
+        "turn 8 went to Cem. Passed over: Eli: does not accept this lead.",
+        "turn 2 went to Bob.",
+    ]
+    assert _stored(org)["Round_Robin_Group__c"][0]["Mode__c"] == "Off"
 
 
 def test_the_instant_decides_who_is_absent(org, tmp_path):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lead_router.app.observing import report_in
+from lead_router.app.wiring import Wired
 from org_simulator.switches import Switches
 from support.worker_rig import Rig
 
@@ -18,6 +19,10 @@ def rig(request, tmp_path):
     made.rest_org.update(made.rest_org.refs["emea"], Mode__c="Observe")
     yield made
     made.close()
+
+
+def wired(rig: Rig) -> Wired:
+    return Wired(rig.rest_org.holder, rig.rest_org.rest, rig.client)
 
 
 def thought(rig: Rig) -> dict[str, str | None]:
@@ -156,7 +161,7 @@ def test_the_report_compares_with_what_really_happened(rig: Rig):
         rig.rest_org.update(lead, OwnerId=refs[owner])
     rig.clock.advance(901)
     rig.drain()
-    (report,) = report_in(rig.store, rig.client)
+    (report,) = report_in(rig.store, wired(rig))
 
     assert (report.group, report.leads, report.agreed, report.differed) == ("emea", 4, 2, 1)
     assert (report.held, report.unowned, report.gone) == (0, 1, 0)
@@ -168,4 +173,20 @@ def test_the_report_compares_with_what_really_happened(rig: Rig):
 
 def test_a_report_of_nothing_is_empty(rig: Rig):
     """Before the first lead came."""
-    assert report_in(rig.store, rig.client) == ()
+    assert report_in(rig.store, wired(rig)) == ()
+
+
+def test_a_report_names_people_and_groups_as_they_are_called_now(rig: Rig):
+    """Who got a lead by hand need be no member; a group whose key was changed is one group."""
+    org = rig.rest_org
+    cem = org.insert("User", Username="cem@sim.example", LastName="Cem")
+    (lead,) = rig.leads(1)
+    rig.drain()
+    org.update(lead, OwnerId=cem)
+    org.update(org.refs["emea"], Key__c="europe")
+    (report,) = report_in(rig.store, wired(rig))
+
+    assert (report.group, [(rep.owner_id, rep.owner) for rep in report.reps]) == (
+        "europe",
+        [(org.refs["ann"], "Ann"), (cem, "Cem")],
+    )

@@ -12,7 +12,8 @@ from statistics import median
 
 from lead_router.app.batch import PAGE
 from lead_router.app.looking import open_jobs
-from lead_router.app.wiring import wire
+from lead_router.app.naming import names_of
+from lead_router.app.wiring import Wired, wire
 from lead_router.core.model import Configuration, LedgerRow
 from lead_router.ports import JobStore, Observed, Org
 from lead_router.settings import Settings
@@ -64,21 +65,25 @@ class _Real:
 def observe_report(settings: Settings) -> tuple[GroupReport, ...]:
     """One report per group, by key; reads the present owners and the ledger of the leads, and writes nothing."""
     with closing(open_jobs(settings)) as store:
-        return report_in(store, wire(settings).org)
+        return report_in(store, wire(settings))
 
 
-def report_in(store: JobStore, org: Org) -> tuple[GroupReport, ...]:
+def report_in(store: JobStore, wired: Wired) -> tuple[GroupReport, ...]:
     """The same for a store and an org within reach."""
-    observations = sorted(store.observations(limit=REPORT_MAX), key=lambda one: one.what.group_key)
-    configuration = org.configuration()
-    real, names = _read(org, configuration, sorted({one.what.lead_id for one in observations}))
-    by_group = groupby(observations, key=lambda one: one.what.group_key)
+    configuration = wired.org.configuration()
+
+    def key_of(one: Observed) -> str:
+        return configuration.group_keys.get(one.what.group_id, one.what.group_key)
+
+    observations = sorted(store.observations(limit=REPORT_MAX), key=key_of)
+    real = _read(wired.org, configuration, sorted({one.what.lead_id for one in observations}))
+    owners = (*(one.what.owner_id for one in observations), *(has.owner_id for has in real.values()))
+    names = names_of(wired.rest, configuration, owners)
+    by_group = groupby(observations, key=key_of)
     return tuple(_report(key, list(several), real, names) for key, several in by_group)
 
 
-def _read(org: Org, configuration: Configuration, ids: Sequence[str]) -> tuple[dict[str, _Real], dict[str, str]]:
-    names = {queue_id: name for name, queue_id in configuration.queues.items()}
-    names |= {member.user_id: member.name for group in configuration.roster for member in group.members}
+def _read(org: Org, configuration: Configuration, ids: Sequence[str]) -> dict[str, _Real]:
     real: dict[str, _Real] = {}
     for start in range(0, len(ids), PAGE):
         snapshot = org.snapshot(configuration, ids[start : start + PAGE], ())
@@ -90,7 +95,7 @@ def _read(org: Org, configuration: Configuration, ids: Sequence[str]) -> tuple[d
             else:
                 owner = None if lead.owner_id in configuration.intake_owners else lead.owner_id
                 real[lead.id] = _Real(owner, None)
-    return real, names
+    return real
 
 
 def _first_rows(rows: Iterable[LedgerRow]) -> dict[str, LedgerRow]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from lead_router.app.batch import is_given, listed, queried, snapshot_of
+from lead_router.app.naming import names_of
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.model import (
     Ask,
@@ -18,15 +19,15 @@ from lead_router.core.model import (
     Count,
     Decision,
     Follow,
-    Group,
     Hold,
     Lead,
+    Mode,
     Observed,
     Rule,
     Skip,
+    Snapshot,
     Switch,
     ToMatched,
-    ToOwner,
 )
 from lead_router.loops.capping import REROUTES_MAX, decided_with_limit
 from lead_router.rulefiles import read_sheet
@@ -94,11 +95,16 @@ def plan_in(
     snapshot = snapshot_of(wired.org, configuration, leads, at=at)
     asks = [_ask(number, lead) for number, lead in enumerate(leads, start=1)]
     decisions = decided_with_limit(configuration, snapshot, asks, reroutes_max)
-    names = _names(configuration, snapshot.groups.values())
+    live = _were_live(configuration, snapshot, asks, decisions, reroutes_max)
+    owners = (one.owner_id for one in decisions if isinstance(one, Assign | Count | Follow))
+    found = (match for several in snapshot.matches.values() for match in several)
+    names = names_of(wired.rest, configuration, owners, found)
     names |= {lead.id: f"of line {line}" for lead, line in zip(leads, lines or (), strict=False)}
     told = tuple(
-        _planned(decision, line, configuration, names)
-        for decision, line in zip(decisions, lines or [None] * len(leads), strict=True)
+        _off(decision, live[place], line, configuration, names)
+        if place in live
+        else _planned(decision, line, configuration, names)
+        for place, (decision, line) in enumerate(zip(decisions, lines or [None] * len(leads), strict=True))
     )
     return Plan(
         at=snapshot.taken_at,
@@ -148,6 +154,35 @@ def _planned(decision: Decision, line: int | None, configuration: Configuration,
             return Planned(lead, line, "observe", inner.owner_id, inner.owner, key, inner.turn, inner.rule, said)
 
 
+def _were_live(
+    configuration: Configuration,
+    snapshot: Snapshot,
+    asks: Sequence[Ask],
+    decisions: Sequence[Decision],
+    reroutes_max: int,
+) -> dict[int, Decision]:
+    """By place, what would become of the leads that wait for groups that are off, were all of these groups live."""
+    off = {key for key, group in snapshot.groups.items() if group.mode is Mode.OFF}
+    waiting = {
+        place: one.group_id for place, one in enumerate(decisions) if isinstance(one, Hold) and one.group_id in off
+    }
+    if not waiting:
+        return {}
+    asked = set(waiting.values())
+    groups = {key: replace(one, mode=Mode.LIVE) if key in asked else one for key, one in snapshot.groups.items()}
+    made = decided_with_limit(configuration, replace(snapshot, groups=groups), asks, reroutes_max)
+    return {place: made[place] for place in waiting}
+
+
+def _off(
+    hold: Decision, live: Decision, line: int | None, configuration: Configuration, names: Mapping[str, str]
+) -> Planned:
+    """A lead that waits for a group that is off, with what the group would do."""
+    now, then = _planned(hold, line, configuration, names), _planned(live, line, configuration, names)
+    told = f"{now.reason}: nothing is given out until its Mode is Live; then it would {then.decision}: {then.reason}"
+    return replace(now, reason=told)
+
+
 def _lined(said: str, names: Mapping[str, str]) -> str:
     """The sentence with the lines of a file instead of ids that no org gave."""
     return _LEAD_ID.sub(lambda found: names.get(found[0], found[0]), said)
@@ -155,16 +190,6 @@ def _lined(said: str, names: Mapping[str, str]) -> str:
 
 def _name(rule: Rule | None) -> str | None:
     return None if rule is None else rule.name
-
-
-def _names(configuration: Configuration, groups: Iterable[Group]) -> dict[str, str]:
-    """Owners' names by id: members, queues, and whom rules name."""
-    names = {queue_id: name for name, queue_id in configuration.queues.items()}
-    names |= {
-        rule.target.owner_id: rule.target.name for rule in configuration.rules if isinstance(rule.target, ToOwner)
-    }
-    names |= {member.user_id: member.name for group in groups for member in group.members}
-    return names
 
 
 def _shares(told: Sequence[Planned]) -> tuple[Share, ...]:

@@ -162,6 +162,11 @@ def users(usernames: Collection[str]) -> str:
     return select((Standard.ID, "Username"), Objects.USER, f"WHERE {among('Username', sorted(usernames))}")
 
 
+def user_names(user_ids: Sequence[str]) -> str:
+    """The names of these users."""
+    return select((Standard.ID, Standard.NAME), Objects.USER, f"WHERE {among(Standard.ID, user_ids)}")
+
+
 def business_hours() -> str:
     """Active hours with their week."""
     fields = (Standard.ID, Standard.NAME, Standard.TIME_ZONE, *Weekly.START, *Weekly.END)
