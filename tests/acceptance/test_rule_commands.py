@@ -90,7 +90,8 @@ def test_explain_tells_rules_members_and_decision(run, org):
     assert "  10  To north  decides           Country = 'Norway'  group north" in shown
     assert "  20  To south  met, not reached  every lead          group south" in shown
     assert "Ann     picked" in shown
-    assert "decision: assign to " in shown
+    assert "decision: assign to Ann (005" in shown
+    assert "jobs: not looked at: no job database at " in shown
     assert [one["decided"] for one in plain.json()["rules"]] == [True, False]
     assert "buyer0@" not in shown + plain.out
 

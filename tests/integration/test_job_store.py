@@ -419,6 +419,17 @@ class TestPeople:
 
 
 class TestQueue:
+    def test_a_leads_jobs_are_shown_newest_first(self, store):
+        """Of one lead alone, whatever their state, up to a limit."""
+        store.record([new_job(1, lead=1), new_job(2, lead=2)])
+        first, _ = claim(store)
+        store.end([(first, Done("assigned"))])
+        store.record([new_job(3, lead=1)])
+        seen = store.jobs_of(lead_id(1), limit=9)
+        assert [(one.status, one.outcome) for one in seen] == [("queued", None), ("done", "assigned")]
+        assert store.jobs_of(lead_id(1), limit=1) == seen[:1]
+        assert store.jobs_of(lead_id(7), limit=9) == []
+
     def test_an_empty_queue(self, store):
         """Nothing is counted, no age is made up."""
         view = store.queue()

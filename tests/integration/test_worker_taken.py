@@ -10,7 +10,8 @@ import pytest
 from lead_router.app.explaining import explained_in
 from lead_router.app.planning import plan_in
 from lead_router.app.wiring import Wired
-from lead_router.cli.preview import _account, _table
+from lead_router.cli.explaining import _account
+from lead_router.cli.preview import _table
 from lead_router.core.decide import batches
 from lead_router.core.model import Count
 from lead_router.loops.asks import ask_of
@@ -266,7 +267,7 @@ def test_plan_and_explain_tell_of_the_turn_that_would_be_counted(rig: Rig):
     assert (planned.decision, planned.owner, planned.group, planned.turn) == ("count", "Bob", "emea", 1)
     assert (made.shares, dict(made.counts)) == ((), {"count": 1})
     assert "1 count; nothing was written" in _table(made)
-    assert f"decision: count for {rig.rest_org.refs['bob']}. Taken by hand by Bob" in _account(told)
+    assert f"decision: count for Bob ({rig.rest_org.refs['bob']}). Taken by hand by Bob" in _account(told)
     assert "nothing would be done" not in _account(told)
     assert [(row.number, row.outcome, row.turn) for row in after.history] == [(1, "Manual", 1)]
     assert after.account.settled == "already owned"

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lead_router.app.batch import snapshot_of
+from lead_router.app.looking import open_jobs
+from lead_router.app.naming import names_of
 from lead_router.app.wiring import Wired, wire
 from lead_router.core.explain import Account, explain
 from lead_router.core.ids import is_id, to18
-from lead_router.core.model import Ask, Hold
-from lead_router.errors import Misconfigured
+from lead_router.core.model import Ask, Assign, Count, Decision, Follow, Hold, Observed, Skip
+from lead_router.errors import LeadRouterError, Misconfigured
+from lead_router.log import scrub
 from lead_router.loops.capping import REROUTES_MAX, capped
+from lead_router.ports import JobStore, JobView
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import GroupFields, LedgerFields, Objects, Relations, Standard
 from lead_router.salesforce.records import moment
 from lead_router.settings import Settings
+
+JOBS_SHOWN = 10
+"""Jobs of a lead that are told, the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,11 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A lead's history, oldest first, and the account of how it would be decided now; `groups` are keys by id."""
+    """A lead's history, oldest first, its jobs, newest first, and the account of how it would be decided now.
+
+    `groups` are keys by id, `names` are of owners by id, as far as they are known. Where the job database cannot be
+    looked at, `jobs` is None and `jobs_fault` says why.
+    """
 
     lead: str
     owner_id: str
@@ -44,15 +56,28 @@ class Explained:
     history: tuple[Round, ...]
     account: Account
     groups: Mapping[str, str]
+    names: Mapping[str, str]
+    jobs: tuple[JobView, ...] | None = None
+    jobs_fault: str | None = None
 
 
 def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Explained:
     """The lead's account; raises Misconfigured for an id that is none or names no lead."""
-    return explained_in(wire(settings), lead_id, at=at, reroutes_max=settings.reroutes_max)
+    told = explained_in(wire(settings), lead_id, at=at, reroutes_max=settings.reroutes_max)
+    try:
+        with closing(open_jobs(settings)) as store:
+            return with_jobs(told, store)
+    except LeadRouterError as fault:
+        return replace(told, jobs_fault=scrub(str(fault)))
+
+
+def with_jobs(told: Explained, store: JobStore) -> Explained:
+    """The same with what a store within reach knows of the lead's jobs."""
+    return replace(told, jobs=tuple(store.jobs_of(told.lead, limit=JOBS_SHOWN)))
 
 
 def explained_in(wired: Wired, lead_id: str, *, at: datetime | None, reroutes_max: int = REROUTES_MAX) -> Explained:
-    """The same for an org within reach."""
+    """The same for an org within reach, without jobs."""
     if not is_id(lead_id) or not lead_id.startswith("00Q"):
         raise Misconfigured(f"'{lead_id}' is no id of a lead: 15 or 18 characters that begin with 00Q")
     configuration = wired.org.configuration()
@@ -66,15 +91,29 @@ def explained_in(wired: Wired, lead_id: str, *, at: datetime | None, reroutes_ma
         raise Misconfigured(f"there is no lead {found.id}")
     stopped, _ = capped(configuration, snapshot, [ask], reroutes_max)
     account = _stopped(account, stopped[0]) if stopped else account
+    history = _history(wired, found.id)
+    owners = (found.owner_id, owner_of(account.decision), *account.former, *(row.owner_id for row in history))
     return Explained(
         lead=found.id,
         owner_id=found.owner_id,
         owner_is_intake=found.owner_id in configuration.intake_owners,
         status=found.status,
-        history=_history(wired, found.id),
+        history=history,
         account=account,
         groups=configuration.group_keys,
+        names=names_of(wired.rest, configuration, owners, (one.match for one in account.matches)),
     )
+
+
+def owner_of(decision: Decision) -> str | None:
+    """Who would have the lead by this decision, None where nobody would yet."""
+    match decision:
+        case Assign(owner_id=owner) | Count(owner_id=owner) | Follow(owner_id=owner):
+            return owner
+        case Observed(would=would):
+            return owner_of(would)
+        case Hold() | Skip():
+            return None
 
 
 def _stopped(account: Account, hold: Hold) -> Account:

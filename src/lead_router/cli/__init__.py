@@ -36,7 +36,8 @@ def _end_before_the_start() -> None:
 
 
 def _carried_out(asked: Namespace) -> int:
-    from lead_router.cli import commands, preview, rules  # noqa: PLC0415 - a second that `--help` need not wait for
+    # A second that `--help` need not wait for.
+    from lead_router.cli import commands, explaining, preview, rules  # noqa: PLC0415
     from lead_router.log import scrub  # noqa: PLC0415 - the same
 
     carry_out: dict[str, Callable[[Namespace], int]] = {
@@ -47,7 +48,7 @@ def _carried_out(asked: Namespace) -> int:
         "jobs": commands.jobs,
         "demo": commands.demo,
         "plan": preview.plan,
-        "explain": preview.explain,
+        "explain": explaining.explain,
         "observe": preview.observe,
         "rules": rules.rules,
     }

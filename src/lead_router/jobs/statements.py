@@ -251,6 +251,8 @@ _JOB: Final = """
 
 JOB: Final = _JOB + " AND id = :id"
 
+JOBS_OF: Final = _JOB + " AND lead_id = :lead_id ORDER BY id DESC LIMIT :limit"
+
 JOBS: Final = {
     None: _JOB + " ORDER BY id DESC LIMIT :limit",
     "queued": _JOB + " AND status = 'queued' ORDER BY id DESC LIMIT :limit",

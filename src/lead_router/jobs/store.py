@@ -153,6 +153,10 @@ class SqlJobStore:
         rows = self._read(sql.JOB, id=job_id)
         return views.job_view(rows[0]) if rows else None
 
+    def jobs_of(self, lead_id: str, *, limit: int) -> list[JobView]:
+        """Those that are done are read through, which a person who waits for one lead does not notice."""
+        return [views.job_view(row) for row in self._read(sql.JOBS_OF, lead_id=lead_id, limit=limit)]
+
     def ask_held(self) -> int:
         """One that is being claimed is being asked anyway, and is passed over."""
         return len(self._write(sql.ASK_HELD))

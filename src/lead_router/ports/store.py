@@ -225,6 +225,10 @@ class JobStore(Protocol):
         """One job by its number."""
         ...
 
+    def jobs_of(self, lead_id: str, *, limit: int) -> list[JobView]:
+        """A lead's jobs, newest first."""
+        ...
+
     def ask_held(self) -> int:
         """What held jobs waited for may have come: those released with a reason that begins `held:` are due now.
 

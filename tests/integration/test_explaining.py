@@ -1,0 +1,97 @@
+"""An explanation names people, and tells what the job store knows of the lead."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from lead_router.app.explaining import explained_in, with_jobs
+from lead_router.app.wiring import Wired
+from lead_router.cli.explaining import _account, _plain, job_told
+from lead_router.ports import Bury
+from support.rest_org import RestOrg
+from support.worker_rig import Rig
+
+
+@pytest.fixture
+def rig(tmp_path):
+    made = Rig(tmp_path)
+    yield made
+    made.close()
+
+
+def wired(org: RestOrg) -> Wired:
+    return Wired(org.holder, org.rest, org.client)
+
+
+def told(rig: Rig, lead: str):
+    return with_jobs(explained_in(wired(rig.rest_org), lead, at=None), rig.store)
+
+
+def test_people_who_are_no_members_are_named(rig: Rig):
+    """Owner, owners of rounds and whom a decision names stand with name and id; who is gone from sight with the id."""
+    org = rig.rest_org
+    cem = org.insert("User", Username="cem@sim.example", LastName="Cem")
+    (lead,) = rig.leads(1)
+    rig.drain()
+    org.update(org.refs["ann_emea"], Active__c=False)
+    org.update(lead, OwnerId=cem)
+    shown, plain = _account(told(rig, lead)), _plain(told(rig, lead))
+
+    assert f"owned by Cem ({cem})" in shown
+    assert f"assigned to Ann ({org.refs['ann']})" in shown
+    assert (plain["owner"], plain["history"][0]["owner"]) == ("Cem", "Ann")
+
+
+def test_the_owner_of_a_matching_record_is_named_with_what_stands_against_them(rig: Rig):
+    """P65: "why did my customer's lead go to another?", of someone who is in no group."""
+    org = rig.rest_org
+    org.assign("Lead_Router_Matching")
+    cem = org.insert("User", Username="cem@sim.example", LastName="Cem")
+    org.insert("Routing_Rule__c", Name="Known", Precedence__c=1, Active__c=True, Target_Match__c="Contact")
+    contact = org.insert("Contact", LastName="Known", Email="a@acme.example", OwnerId=cem)
+    lead = org.lead("a@acme.example")
+    free = _account(told(rig, lead))
+    org.update(cem, IsActive=False)
+    gone = _account(told(rig, lead))
+
+    assert f"matching Contact {contact} by Email of Cem: could have it" in free
+    assert f"decision: assign to Cem ({cem})." in free
+    assert f"matching Contact {contact} by Email of Cem: user inactive" in gone
+    assert "fell through: Contact of Cem: user inactive." in gone
+
+
+def test_each_state_of_a_job_is_told_with_what_a_person_can_do(rig: Rig):
+    """Nothing known, waiting until when and why, at work, dead with its error and the way back, discarded, done."""
+    org, now = rig.rest_org, rig.clock.now
+    lead = org.lead()
+    assert "jobs: none is known of this lead" in _account(told(rig, lead))
+    org.update(org.refs["emea"], Mode__c="Off")
+    rig.told(lead)
+    rig.drain()
+    (job,) = told(rig, lead).jobs
+    until = f"{job.next_run_at:%Y-%m-%d %H:%M:%SZ}"
+    assert job_told(job, now()) == f"job {job.id} waits until {until}: held: group 'emea' is off"
+    assert job_told(job, job.next_run_at) == f"job {job.id} is due now: held: group 'emea' is off"
+
+    rig.clock.advance(3600)
+    (claimed,) = rig.store.claim("two", limit=1, lease_s=60)
+    assert job_told(told(rig, lead).jobs[0], now()) == f"job {job.id} is at work, by two"
+    rig.store.end([(claimed, Bury("FIELD_CUSTOM_VALIDATION:\n" + "x" * 400))])
+    dead = job_told(told(rig, lead).jobs[0], now())
+    assert dead.startswith(f"job {job.id} is dead after 1 attempt: FIELD_CUSTOM_VALIDATION: xxx")
+    way_back = f"`lead-router jobs retry {job.id}` tries again, `lead-router jobs discard {job.id}` ends it"
+    assert dead.endswith(f"; {way_back}")
+    assert "x" * 300 not in dead
+
+    rig.store.discard(job.id, "a test lead")
+    assert ": discarded: a test lead; its last error: FIELD_CUSTOM" in job_told(told(rig, lead).jobs[0], now())
+    assert _plain(told(rig, lead))["jobs"][0]["status"] == "done"
+
+
+def test_a_done_job_is_told_with_its_outcome(rig: Rig):
+    (lead,) = rig.leads(1)
+    rig.drain()
+    (job,) = told(rig, lead).jobs
+    assert job_told(job, rig.clock.now() + timedelta(days=1)).endswith("Z: assigned")
