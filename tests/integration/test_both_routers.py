@@ -248,5 +248,5 @@ def test_two_saves_at_once_wait_for_the_group_and_decide_once_each(tmp_path):
         assert [thread.code for thread in threads] == ["done", "done"]
     finally:
         attempt.run, decide.run = plain_attempt, plain_decide
-    assert [row["Turn__c"] for row in both.ledger()] == [1, 2]
+    assert sorted(row["Turn__c"] for row in both.ledger()) == [1, 2]  # whichever save came first
     assert len(attempts) == 2
