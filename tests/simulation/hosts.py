@@ -1,0 +1,309 @@
+"""Hosts and the routers on them: production objects, put together as `app.assembly` does, that can be killed anywhere.
+
+Every request, every transaction and every poll passes two points, before and after it. There the play may kill the
+process, let others act, let time pass, or spoil what comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import requests
+
+from lead_router.errors import LeadRouterError, StoreUnavailable, Transient
+from lead_router.jobs import SqlJobStore
+from lead_router.jobs.engine import Engine, Row, Run, Step, T
+from lead_router.loops.breaker import Breaker
+from lead_router.loops.current import Current
+from lead_router.loops.intake import Intake
+from lead_router.loops.predecessors import succeed, worker_name
+from lead_router.loops.upkeep import Upkeep
+from lead_router.loops.worker import Worker
+from lead_router.salesforce.auth import Login, TokenHolder
+from lead_router.salesforce.changes import own_change
+from lead_router.salesforce.cometd import CometdSource
+from lead_router.salesforce.configuration import Intake as Unassigned
+from lead_router.salesforce.gateway import SalesforceOrg
+from lead_router.salesforce.names import Channels
+from lead_router.salesforce.rest import Rest
+from lead_router.salesforce.wire import open_session
+from org_simulator.wire.adapter import OrgAdapter
+from org_simulator.wire.faults import Fault
+from simulation.stream import Poll, embed, killed
+
+if TYPE_CHECKING:
+    from simulation.play import Play
+
+CHANNEL = Channels.LEAD_CHANGES
+LEASE_S = 60.0
+SWEEP_EVERY_S = 300.0
+CONFIGURATION_EVERY_S = 120.0
+KEEP_DONE_S = 1e6
+POLL_S = 0.001
+FAULTS_MAX = 10  # as the runner has it
+BROKEN: Step = ("SELECT nothing FROM nowhere", {})
+_LEADS = re.compile(rb"00Q[A-Za-z0-9]{15}")
+
+
+class Crashed(BaseException):
+    """The process ends here, as by kill -9: no `except Exception` and no clean-up of its own saves anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place in the life of a router where others may act. `leads` are those that the exchange is about."""
+
+    router: Router
+    loop: str
+    when: str  # "before", "after"
+    kind: str  # "http", "login", "database", "stream"
+    what: str
+    leads: tuple[str, ...] = ()
+
+
+class Line(OrgAdapter):
+    """The transport of one router."""
+
+    def __init__(self, router: Router) -> None:
+        super().__init__(router.play.world)
+        self._router = router
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **named: Any) -> requests.Response:
+        body = request.body.encode() if isinstance(request.body, str) else request.body or b""
+        path = (request.url or "").partition("?")[0].rpartition("/")[2]
+        kind = "login" if "/oauth2/" in (request.url or "") else "http"
+        writes = b"Lead_Assignment__c" in body and b"PATCH" in body
+        what = f"{request.method} {path}" + (" commit" if writes else "")
+        leads = tuple(sorted({found.decode() for found in _LEADS.findall(body + (request.url or "").encode())}))
+        fault = self._router.point("before", kind, what, leads)
+        if isinstance(fault, Fault):
+            self.world.faults.put(fault)
+        answer = super().send(request, *args, **named)
+        self._router.point("after", kind, what, leads)
+        return answer
+
+
+class Shaky:
+    """An engine that may fail at any statement, or lose the answer after the commit."""
+
+    def __init__(self, inner: Engine, router: Router) -> None:
+        self.dialect = inner.dialect
+        self._inner = inner
+        self._router = router
+
+    def write(self, steps: Sequence[Step]) -> list[list[Row]]:
+        return self._carry_out(self._inner.write, steps)
+
+    def read(self, steps: Sequence[Step]) -> list[list[Row]]:
+        return self._carry_out(self._inner.read, steps)
+
+    def exclusively(self, body: Callable[[Run], T]) -> T:
+        return self._inner.exclusively(body)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def _carry_out(self, verb: Callable[[Sequence[Step]], list[list[Row]]], steps: Sequence[Step]) -> list[list[Row]]:
+        what = " ".join(dict.fromkeys(statement.split(maxsplit=3)[0] for statement, _ in steps))
+        fault = self._router.point("before", "database", f"{verb.__name__} {what}")
+        if fault == "statement":
+            place = self._router.play.dice.randrange(len(steps) + 1)
+            steps = [*steps[:place], BROKEN, *steps[place:]]
+        rows = verb(steps)
+        if fault == "lost":
+            raise StoreUnavailable("the connection was lost while the transaction was committed")
+        self._router.point("after", "database", f"{verb.__name__} {what}")
+        return rows
+
+
+class Looped(Protocol):
+    """What a loop's object can."""
+
+    def step(self) -> bool: ...
+
+
+@dataclass
+class Host:
+    """A machine: its clock may be wrong, and what it holds on disk outlives every process. `engine` opens the disk."""
+
+    name: str
+    play: Play
+    engine: Callable[[Host], Engine]
+    offset_s: float = 0.0
+    processes: int = 0
+    routers: list[Router] = field(default_factory=list)
+
+    def now(self) -> datetime:
+        return self.play.clock.now() + timedelta(seconds=self.offset_s)
+
+    def time(self) -> float:
+        return self.now().timestamp()
+
+    def lives(self, process_id: int) -> bool:
+        return any(one.process_id == process_id and one.alive for one in self.routers)
+
+
+class Router:
+    """One place for a process on a host; each `start` is a new process, `kill` its end."""
+
+    def __init__(self, play: Play, host: Host, name: str, *, workers: int, batch_max: int) -> None:
+        self.play = play
+        self.host = host
+        self.name = name
+        self.workers = workers
+        self.batch_max = batch_max
+        self.alive = False
+        self.process_id = 0
+        self.loops: dict[str, Looped] = {}
+        self.running: list[str] = []
+        self.stores: list[SqlJobStore] = []
+        self.source: CometdSource | None = None
+        host.routers.append(self)
+
+    @property
+    def names(self) -> list[str]:
+        """The loops, whether the process lives or not."""
+        return ["intake", *(f"worker-{number}" for number in range(1, self.workers + 1)), "upkeep"]
+
+    def point(self, when: str, kind: str, what: str, leads: tuple[str, ...] = ()) -> Fault | str | None:
+        """Pass a point; the answer spoils what comes. Raises Crashed where the process is dead."""
+        process = self.process_id
+        loop = self.running[-1] if self.running else "start"
+        fault = self.play.pass_point(Point(self, loop, when, kind, what, leads)) if self.alive else None
+        if not self.alive or self.process_id != process:
+            raise Crashed
+        return fault
+
+    def start(self) -> bool:
+        """A new process, up to running loops; False where Salesforce or the database was away."""
+        self.host.processes += 1
+        self.process_id = self.host.processes
+        self.alive = True
+        self.running = ["start"]
+        try:
+            self._build()
+        except Transient as fault:
+            self.play.note(f"{self.name} does not start: {type(fault).__name__}")
+            self.kill()
+            return False
+        finally:
+            self.running = []
+        return True
+
+    def kill(self) -> None:
+        """The process is gone; what was on disk and in the org stays."""
+        self.alive = False
+        self.loops = {}
+        if self.source is not None:
+            killed(self.source)
+        for store in self.stores:
+            store._engine.close()
+        self.source, self.stores = None, []
+
+    def step(self, name: str) -> bool:
+        """One step of a loop, guarded as the runner guards it; False when there was nothing to do."""
+        if not self.alive:
+            return self.start()
+        if name == "intake":
+            self.play.server.wake()
+        self.running.append(name)
+        try:
+            return self.loops[name].step()
+        except Transient as fault:
+            self.play.note(f"{self.name}.{name} failed: {type(fault).__name__}")
+        except LeadRouterError as fault:
+            self.play.note(f"{self.name}.{name} failed: {type(fault).__name__}: {fault}")
+        except Exception as fault:  # noqa: BLE001 - a fault that nobody named is a broken promise
+            self.play.surprises.append(f"{self.name}.{name}: {type(fault).__name__}: {fault}")
+        finally:
+            self.running.pop()
+        return False
+
+    def may_step(self, name: str) -> bool:
+        """Whether the loop is not in mid step, nor would an event loop run inside another."""
+        if name in self.running or "start" in self.running:
+            return False
+        return name != "intake" or asyncio._get_running_loop() is None
+
+    def _build(self) -> None:
+        host, dice, clock = self.host, random.Random(self.play.dice.random()), self.play.clock
+        session = open_session(self.play.world.base_url, adapter=Line(self))
+        login = Login(self.play.world.base_url, self.play.world.app.client_id, self.play.world.app.client_secret)
+        tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice)
+        rest = Rest(tokens, session)
+        org = SalesforceOrg(rest, Unassigned(), now=host.now)
+        org_id = tokens.token().org_id
+        succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
+        current, breaker = Current(org.configuration()), Breaker(clock.monotonic)
+        made: dict[str, Looped] = {"intake": self._intake(tokens, org_id, current, dice)}
+        for number in range(1, self.workers + 1):
+            made[f"worker-{number}"] = Worker(
+                org,
+                self._store(org_id),
+                current,
+                breaker,
+                name=worker_name(host.name, self.process_id, number),
+                now=host.now,
+                pause=self.play.elapse,
+                dice=dice,
+                batch_max=self.batch_max,
+                lease_s=LEASE_S,
+                backoff_first_s=2.0,
+                backoff_cap_s=60.0,
+            )
+        made["upkeep"] = Upkeep(
+            org,
+            self._store(org_id),
+            current,
+            org_id=org_id,
+            monotonic=clock.monotonic,
+            configuration_every_s=CONFIGURATION_EVERY_S,
+            sweep_every_s=SWEEP_EVERY_S,
+            keep_done_s=KEEP_DONE_S,
+            wake=lambda: None,
+        )
+        self.loops = made
+
+    def _intake(self, tokens: TokenHolder, org_id: str, current: Current, dice: random.Random) -> Intake:
+        store, clock = self._store(org_id), self.play.clock
+        source = CometdSource(
+            channel=CHANNEL,
+            token=tokens.token,
+            load_position=partial(store.position, CHANNEL),
+            dice=dice,
+            default_start=-2,
+            notices=Channels.CONFIGURATION_CHANGES,
+            monotonic=clock.monotonic,
+        )
+        poll = Poll(self.play.server, lambda when, what: self._at_stream(when, what), lambda: self.alive)
+        embed(source, poll, clock.monotonic, self.play.elapse)
+        self.source = source
+        own = partial(own_change, user_id=tokens.token().user_id)
+        return Intake(
+            source, store, current, channel=CHANNEL, org_id=org_id, own=own, wait_s=POLL_S, wake=lambda: None
+        )
+
+    def _at_stream(self, when: str, what: str) -> None:
+        self.point(when, "stream", what)
+
+    def _store(self, org_id: str) -> SqlJobStore:
+        store = SqlJobStore(Shaky(self.host.engine(self.host), self), org_id=org_id)
+        self.stores.append(store)
+        return store
+
+
+def jobs_of(host: Host, org_id: str) -> tuple[Mapping[str, Any], ...]:
+    """All jobs on the host's disk, by number, past every fault."""
+    engine = host.engine(host)
+    try:
+        (rows,) = engine.read([("SELECT * FROM routing_job WHERE org_id = :org_id ORDER BY id", {"org_id": org_id})])
+    finally:
+        engine.close()
+    return tuple(rows)

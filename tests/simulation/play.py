@@ -1,0 +1,300 @@
+"""A play: one seed, one thread, one clock; routers, people and faults in an order that the seed alone chooses."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import shutil
+import sqlite3
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from lead_router.jobs.engine import Engine
+from lead_router.jobs.migrations import migrate
+from lead_router.jobs.sqlite import SqliteEngine
+from org_simulator.clock import ManualClock
+from org_simulator.cometd.server import Server
+from org_simulator.cometd.sessions import Terms
+from org_simulator.events import change_log
+from org_simulator.org import Org
+from org_simulator.schema import Schema, default_metadata, load
+from org_simulator.switches import Switches
+from org_simulator.wire.faults import Fault, Faults
+from org_simulator.wire.start import BASE_URL
+from org_simulator.wire.world import ConnectedApp, World
+from simulation import faults, people
+from simulation.hosts import Crashed, Host, Point, Router
+from simulation.people import Company
+from simulation.witness import Witness
+
+START = datetime(2026, 11, 30, 9, 0, 0, tzinfo=UTC)
+DEPTH_MAX = 2
+STEPS = (12, 30)
+LEADS_MAX = 14
+CALM_S = (1, 1, 5, 30, 61, 61, 301, 301, 901, 901, 3700, 901, 301, 301)
+IDLE_ROUNDS_MAX = 25
+
+
+@dataclass
+class Play:
+    """The stage; `run` plays it to the end of the calm."""
+
+    seed: int
+    folder: Path
+    engine: Callable[[Host], Engine] | None = None
+    elapsed: Callable[[float], None] = lambda _seconds: None
+    trace: list[str] = field(default_factory=list)
+    surprises: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.dice = random.Random(self.seed)
+        self.clock = ManualClock(START)
+        self.air = faults.weather(self.dice)
+        worst = self.dice.random() < 0.5
+        self.switches = Switches.pessimistic() if worst else Switches()
+        org = Org(_schema(), clock=self.clock, switches=self.switches, seed=self.seed)
+        log = change_log(org)
+        self.world = World(
+            org=org, app=ConnectedApp(), base_url=BASE_URL, faults=Faults(self.seed), sleep=self.elapse
+        )
+        self.server = Server(org, Terms())
+        log.wakers.append(self.server.wake)
+        self.log = log
+        self.company = Company(org, self.clock, self.dice)
+        self.company.found()
+        self.witness = Witness(self)
+        self.storm = False
+        self.depth = 0
+        self.hosts: list[Host] = []
+        self.routers: list[Router] = []
+        self._settle()
+
+    def _settle(self) -> None:
+        """Which routers there are: one, two on one database, or two with a database each."""
+        kind = self.dice.choice(("one", "one", "together", "apart"))
+        self.counts[f"routers: {kind}"] += 1
+        opener = self.engine or _sqlite
+        for place in range(2 if kind == "apart" else 1):
+            host = Host(f"host{place}", self, opener)
+            self.hosts.append(host)
+            for _ in range(2 if kind == "together" else 1):
+                name = "ABC"[len(self.routers)]
+                batch_max = self.dice.choice((1, 3, 200))
+                self.routers.append(
+                    Router(self, host, name, workers=self.dice.choice((1, 1, 2)), batch_max=batch_max)
+                )
+
+    # ---- the two acts -----------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """The storm, then the calm."""
+        self.storm = True
+        for _ in range(self.dice.randint(*STEPS)):
+            self._next()
+        self.storm = False
+        self._calm()
+
+    @property
+    def fingerprint(self) -> str:
+        """Equal for equal histories."""
+        return hashlib.sha256("\n".join(self.trace).encode()).hexdigest()
+
+    def note(self, what: str) -> None:
+        """One line of history."""
+        self.trace.append(f"{self.clock.monotonic():10.3f} {'  ' * self.depth}{what}")
+
+    def elapse(self, seconds: float) -> None:
+        """Time passes, for everybody."""
+        self.clock.advance(seconds)
+        self.elapsed(seconds)
+        self.server.wake()
+
+    def _next(self) -> None:
+        chance = self.dice.random()
+        if chance < 0.25 and len(self.company.leads) < LEADS_MAX:
+            self._people((people.comes, 1))
+        elif chance < 0.36:
+            self._people(*people.ON_LEADS)
+        elif chance < 0.44:
+            self._people(*people.ON_GROUPS)
+        elif chance < 0.52:
+            self._pass_time()
+        else:
+            self._some_router(())
+        sort = faults.on_stream(self.air, self.dice, self.log, self.company.leads)
+        if sort is not None:
+            self.count(f"stream: {sort}")
+
+    def _pass_time(self) -> None:
+        seconds = self.dice.choice((0.1, 1.0, 5.0, 20.0, 70.0, 400.0))
+        self.note(f"{seconds} s pass")
+        self.elapse(seconds)
+        if self.air.skew and self.dice.random() < 0.3:
+            host = self.dice.choice(self.hosts)
+            host.offset_s = self.dice.choice((-300.0, -3.0, 0.0, 2.0, 200.0))
+            self.count("clock: jump")
+            self.note(f"the clock of {host.name} is off by {host.offset_s} s")
+
+    def _people(self, *acts: tuple[people.Act, int], leads: tuple[str, ...] = ()) -> None:
+        done = people.act(self.company, acts, leads)
+        if done is not None:
+            self.counts["acts of people"] += 1
+            self.note(done)
+
+    def _some_router(self, but: tuple[str, ...]) -> None:
+        able = [
+            (router, name)
+            for router in self.routers
+            for name in router.names
+            if router.may_step(name) and (router.name, name) != but
+        ]
+        if able:
+            self.step(*self.dice.choice(able))
+
+    def step(self, router: Router, name: str) -> bool:
+        """One step of one loop, whatever becomes of its process."""
+        self.counts["steps"] += 1
+        self.note(f"{router.name}.{name}" if router.alive else f"{router.name} starts")
+        try:
+            return self.witness.during(router, name)
+        except Crashed:
+            self.note(f"{router.name} is dead")
+            if not router.running:
+                router.kill()
+            return True
+
+    # ---- points -----------------------------------------------------------------------------------------------------
+
+    def pass_point(self, point: Point) -> Fault | str | None:
+        """What happens at a point of a router, and the fault that spoils what comes."""
+        self.note(f"{point.router.name}.{point.loop} {point.when} {point.what}")
+        if not self.storm:
+            return None
+        bias = 4 if faults.COMMIT in point.what else 1
+        if self.dice.random() < self.air.crash * bias:
+            self.count("process: killed")
+            point.router.alive = False
+            raise Crashed
+        if self.depth < DEPTH_MAX and self.dice.random() < self.air.meddling * bias:
+            with self._deeper():
+                self._meddle(point)
+        return self._spoils(point) if point.when == "before" else None
+
+    def _meddle(self, point: Point) -> None:
+        """Someone else acts before the router goes on, most often on the very lead in flight."""
+        chance = self.dice.random()
+        self.counts["meddled"] += 1
+        if chance < 0.45:
+            self._people(*people.ON_LEADS, leads=point.leads)
+        elif chance < 0.55:
+            self._people(*people.ON_GROUPS)
+        elif chance < 0.70:
+            seconds = self.dice.choice((0.5, 10.0, 59.0, 61.0, 130.0))
+            self.count("answer: slow")
+            self.note(f"{seconds} s pass")
+            self.elapse(seconds)
+        elif point.kind != "login":
+            self._some_router(())
+
+    def _spoils(self, point: Point) -> Fault | str | None:
+        match point.kind:
+            case "http" | "login":
+                fault = faults.for_request(self.air, self.dice, point.what, login=point.kind == "login")
+                if fault is not None:
+                    self.count(f"request: {fault.name}{'' if fault.value is None else f' {fault.value}'}")
+                return fault
+            case "database" if self.dice.random() < self.air.database:
+                sort = self.dice.choice(faults.DATABASE)
+                self.count(f"database: {sort}")
+                return sort
+            case _:
+                return None
+
+    def count(self, fault: str) -> None:
+        """A fault was injected."""
+        self.counts[fault] += 1
+        self.note(f"! {fault}")
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    # ---- the calm ---------------------------------------------------------------------------------------------------
+
+    def _calm(self) -> None:
+        """Everything works again; all that waits must come to its end, however long the clock has to run."""
+        self.note("calm")
+        self.world.faults.clear()
+        self.log.faults.clear()
+        self.log.release()
+        self.company.mends()
+        for host in self.hosts:
+            host.offset_s = 0.0
+        for number, seconds in enumerate(CALM_S):
+            self.elapse(seconds)
+            self._quiet()
+            if number > 2 and self.witness.settled():
+                return
+
+    def _quiet(self) -> None:
+        """All loops, until none of them has anything to do."""
+        for _ in range(IDLE_ROUNDS_MAX):
+            busy = [self.step(router, name) for router in self.routers for name in router.names]
+            if not any(busy):
+                return
+            self.elapse(0.01)
+
+
+@lru_cache
+def _schema() -> Schema:
+    return load(default_metadata())
+
+
+@lru_cache
+def _template() -> bytes:
+    """An empty job database of the present schema."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "jobs.db"
+        engine = SqliteEngine(path)
+        migrate(engine)
+        engine.close()
+        sqlite3.connect(path).close()
+        return path.read_bytes()
+
+
+def _sqlite(host: Host) -> Engine:
+    path = host.play.folder / f"{host.name}.db"
+    if not path.exists():
+        path.write_bytes(_template())
+    return SqliteEngine(path, clock=host.time)
+
+
+@contextmanager
+def played(seed: int, **options: Any) -> Iterator[Play]:
+    """The play of a seed, played to its end, as long as the block lasts."""
+    memory = Path("/dev/shm")  # noqa: S108 - plays do not outlive the machine
+    folder = Path(tempfile.mkdtemp(prefix="simulation-", dir=memory if memory.is_dir() else None))
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    play = Play(seed, folder, **options)
+    try:
+        play.run()
+        yield play
+    finally:
+        for router in play.routers:
+            router.kill()
+        logging.disable(before)
+        shutil.rmtree(folder, ignore_errors=True)
