@@ -33,7 +33,7 @@ from org_simulator.wire.faults import Fault
 
 COMMIT = "commit"
 LIMIT_CALLS_MAX = 6
-_RATES = (0.0, 0.01, 0.04, 0.12)
+_RATES = (0.0, 0.02, 0.08, 0.2)
 
 REQUESTS: tuple[tuple[str, str | int | None], ...] = (
     (wire.DROP_BEFORE, None),
@@ -86,11 +86,11 @@ class Weather:
 def weather(dice: random.Random) -> Weather:
     """Plays differ in kind, not only in order: in some a sort of fault reigns, in some hardly anything happens."""
     return Weather(
-        crash=dice.choice((0.0, 0.0, 0.004, 0.015)),
+        crash=dice.choice((0.0, 0.0, 0.006, 0.02)),
         request=dice.choice(_RATES),
-        database=dice.choice((0.0, 0.0, 0.01, 0.04)),
+        database=dice.choice((0.0, 0.0, 0.02, 0.06)),
         stream=dice.choice((0.0, 0.1, 0.4)),
-        meddling=dice.choice((0.02, 0.06, 0.15)),
+        meddling=dice.choice((0.03, 0.1, 0.25)),
         skew=dice.random() < 0.3,
         requests=_some(dice, REQUESTS),
         streams=_some(dice, STREAM),

@@ -6,10 +6,9 @@ process, let others act, let time pass, or spoil what comes.
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -36,7 +35,7 @@ from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.wire import open_session
 from org_simulator.wire.adapter import OrgAdapter
 from org_simulator.wire.faults import Fault
-from simulation.stream import Poll, embed, killed
+from simulation.stream import Poll, embed, killed, outside
 
 if TYPE_CHECKING:
     from simulation.play import Play
@@ -139,6 +138,24 @@ class Host:
     offset_s: float = 0.0
     processes: int = 0
     routers: list[Router] = field(default_factory=list)
+    eye: Engine | None = None
+
+    def look(self, sql: str, **values: Any) -> list[Row]:
+        """What is on disk, past every fault."""
+        self.eye = self.eye or self.engine(self)
+        return self.eye.read([(sql, {"org_id": self.play.world.org.org_id, **values})])[0]
+
+    def jobs(self) -> list[Row]:
+        """All jobs, by number."""
+        return self.look("SELECT * FROM routing_job WHERE org_id = :org_id ORDER BY id")
+
+    def waiting(self) -> dict[str, tuple[str, int]]:
+        """Leads that wait for members: the group, and since when in milliseconds."""
+        rows = self.look(
+            "SELECT lead_id, held_group, held_since FROM routing_job "
+            "WHERE org_id = :org_id AND status IN ('queued', 'working') AND held_group IS NOT NULL"
+        )
+        return {row["lead_id"]: (row["held_group"], row["held_since"]) for row in rows}
 
     def now(self) -> datetime:
         return self.play.clock.now() + timedelta(seconds=self.offset_s)
@@ -215,7 +232,8 @@ class Router:
             self.play.server.wake()
         self.running.append(name)
         try:
-            return self.loops[name].step()
+            with outside():
+                return self.loops[name].step()
         except Transient as fault:
             self.play.note(f"{self.name}.{name} failed: {type(fault).__name__}")
         except LeadRouterError as fault:
@@ -227,14 +245,13 @@ class Router:
         return False
 
     def may_step(self, name: str) -> bool:
-        """Whether the loop is not in mid step, nor would an event loop run inside another."""
-        if name in self.running or "start" in self.running:
-            return False
-        return name != "intake" or asyncio._get_running_loop() is None
+        """Whether the loop is not in mid step, nor its process at its beginning or end."""
+        return not (name in self.running or "start" in self.running or (self.running and not self.alive))
 
     def _build(self) -> None:
         host, dice, clock = self.host, random.Random(self.play.dice.random()), self.play.clock
         session = open_session(self.play.world.base_url, adapter=Line(self))
+        session.trust_env = False  # no proxy stands before an org in this process
         login = Login(self.play.world.base_url, self.play.world.app.client_id, self.play.world.app.client_secret)
         tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice)
         rest = Rest(tokens, session)
@@ -298,12 +315,3 @@ class Router:
         self.stores.append(store)
         return store
 
-
-def jobs_of(host: Host, org_id: str) -> tuple[Mapping[str, Any], ...]:
-    """All jobs on the host's disk, by number, past every fault."""
-    engine = host.engine(host)
-    try:
-        (rows,) = engine.read([("SELECT * FROM routing_job WHERE org_id = :org_id ORDER BY id", {"org_id": org_id})])
-    finally:
-        engine.close()
-    return tuple(rows)

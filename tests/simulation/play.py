@@ -39,7 +39,8 @@ START = datetime(2026, 11, 30, 9, 0, 0, tzinfo=UTC)
 DEPTH_MAX = 2
 STEPS = (12, 30)
 LEADS_MAX = 14
-CALM_S = (1, 1, 5, 30, 61, 61, 301, 301, 901, 901, 3700, 901, 301, 301)
+CALM_S = (1.5, 62, 302, 302, 902, 902, 3602, 302, 302)
+CALMS_MIN = 2
 IDLE_ROUNDS_MAX = 25
 
 
@@ -246,7 +247,7 @@ class Play:
         for number, seconds in enumerate(CALM_S):
             self.elapse(seconds)
             self._quiet()
-            if number > 2 and self.witness.settled():
+            if number >= CALMS_MIN - 1 and self.witness.settled():
                 return
 
     def _quiet(self) -> None:
@@ -296,5 +297,8 @@ def played(seed: int, **options: Any) -> Iterator[Play]:
     finally:
         for router in play.routers:
             router.kill()
+        for host in play.hosts:
+            if host.eye is not None:
+                host.eye.close()
         logging.disable(before)
         shutil.rmtree(folder, ignore_errors=True)

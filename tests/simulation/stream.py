@@ -6,8 +6,8 @@ import asyncio
 import itertools
 import json
 import selectors
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from lead_router.salesforce import bayeux
@@ -92,12 +92,24 @@ def embed(source: CometdSource, poll: Poll, now: Callable[[], float], elapse: Ca
     source._session._http = poll  # type: ignore[assignment]
 
 
+@contextmanager
+def outside() -> Iterator[None]:
+    """The event loop of another router, in whose middle this happens, does not run as long as the block lasts."""
+    outer = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(outer)
+
+
 def killed(source: CometdSource) -> None:
     """The process of the source is dead: nothing is said to the server, and no pending work is left behind."""
-    loop = source._runner.get_loop()
-    for pending in asyncio.all_tasks(loop):
-        pending.cancel()
-    loop.call_soon(loop.stop)
-    loop.run_forever()
-    with suppress(BaseException):
-        source._runner.close()
+    with outside():
+        loop = source._runner.get_loop()
+        for pending in asyncio.all_tasks(loop):
+            pending.cancel()
+        loop.call_soon(loop.stop)
+        loop.run_forever()
+        with suppress(BaseException):
+            source._runner.close()

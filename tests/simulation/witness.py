@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from org_simulator.changes import RowChange
-from simulation.hosts import Host, Router, jobs_of
+from simulation.hosts import Router
 
 if TYPE_CHECKING:
     from simulation.play import Play
@@ -62,7 +62,7 @@ class Witness:
 
     def during(self, router: Router, name: str) -> bool:
         """One step, watched."""
-        waiting = waits(router.host, self._play.world.org.org_id) if router.alive and name[:1] == "w" else {}
+        waiting = router.host.waiting() if router.alive and name.startswith("worker") else {}
         self.steps.append(Begun(router, name, len(self.commits), waiting))
         self._stack.append(len(self.steps) - 1)
         try:
@@ -72,22 +72,11 @@ class Witness:
 
     def settled(self) -> bool:
         """Whether nobody waits any more: no lead in the intake, no job open."""
-        company, org_id = self._play.company, self._play.world.org.org_id
+        company = self._play.company
         intake = company.intake
         if any(lead["OwnerId"] == intake and not lead["IsConverted"] for lead in company.rows("Lead")):
             return False
-        return all(
-            job["status"] in {"done", "dead"} for host in self._play.hosts for job in jobs_of(host, org_id)
-        )
-
-
-def waits(host: Host, org_id: str) -> dict[str, tuple[str, int]]:
-    """Leads that wait for members, by the host's disk: group, and since when in milliseconds."""
-    return {
-        job["lead_id"]: (job["held_group"], job["held_since"])
-        for job in jobs_of(host, org_id)
-        if job["status"] in {"queued", "working"} and job["held_group"] is not None
-    }
+        return all(job["status"] in {"done", "dead"} for host in self._play.hosts for job in host.jobs())
 
 
 def _told(row: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from org_simulator.failures import Failure
@@ -124,6 +125,7 @@ class _Reader:
         raise malformed(f"unexpected token: {self.peek() or '<EOF>'}")
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> Select:
     """Read a statement; raises Failure MALFORMED_QUERY. What the simulator does not do is refused, never ignored."""
     reader = _Reader(tokens(text))

@@ -1,0 +1,109 @@
+"""Plays seeds: one to be looked at, or thousands to be counted.
+
+    PYTHONPATH=tests python -m simulation --seed 93            its history, and what was broken
+    PYTHONPATH=tests python -m simulation --seeds 10000        all cores, a table; exit code 1 if a promise was broken
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lead_router import log
+from simulation.play import played
+from simulation.promises import broken
+
+CHUNK = 8
+SHOWN_MAX = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What became of one seed."""
+
+    seed: int
+    broken: tuple[str, ...]
+    counts: Counter[str]
+
+
+def main() -> int:
+    asked = _parser().parse_args()
+    log.configure("critical")
+    if asked.seed is not None:
+        return _show(asked.seed)
+    began = time.perf_counter()
+    results = list(_all(range(asked.first, asked.first + asked.seeds), asked.processes))
+    took_s = time.perf_counter() - began
+    if asked.json:
+        sys.stdout.write(json.dumps({one.seed: one.broken for one in results if one.broken}) + "\n")
+    else:
+        _report(results, took_s)
+    return 1 if any(one.broken for one in results) else 0
+
+
+def replay(seed: int) -> str:
+    """The one command that plays a seed again."""
+    return f"PYTHONPATH=tests .venv/bin/python -m simulation --seed {seed}"
+
+
+def one(seed: int) -> Played:
+    """Play a seed to its end; a fault of the play itself is told as a broken promise."""
+    try:
+        with played(seed) as play:
+            return Played(seed, tuple(broken(play)), play.counts)
+    except Exception as fault:  # noqa: BLE001 - the other seeds are to be played
+        return Played(seed, (f"play: {type(fault).__name__}: {fault}",), Counter())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
+    parser.add_argument("--seed", type=int, help="play this one and print its history")
+    parser.add_argument("--seeds", type=int, default=300, help="how many to play")
+    parser.add_argument("--first", type=int, default=0, help="the first of them")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--json", action="store_true", help="print the broken promises by seed, and nothing else")
+    return parser
+
+
+def _all(seeds: range, processes: int) -> Iterator[Played]:
+    if processes == 1:
+        yield from map(one, seeds)
+        return
+    with multiprocessing.get_context("spawn").Pool(processes, log.configure, ("critical",)) as pool:
+        yield from pool.imap_unordered(one, seeds, CHUNK)
+
+
+def _show(seed: int) -> int:
+    with played(seed) as play:
+        found = broken(play)
+        for line in play.trace:
+            sys.stdout.write(line + "\n")
+        sys.stdout.write(f"fingerprint {play.fingerprint}\n")
+        for what in found:
+            sys.stdout.write(f"BROKEN {what}\n")
+    return 1 if found else 0
+
+
+def _report(results: list[Played], took_s: float) -> None:
+    counts: Counter[str] = sum((one.counts for one in results), Counter())
+    red = [one for one in results if one.broken]
+    write = sys.stdout.write
+    write(f"{len(results)} seeds in {took_s:.1f} s, {len(results) / took_s:.1f} a second\n\n")
+    for name, count in sorted(counts.items()):
+        write(f"{name:40}{count:10}\n")
+    write(f"\nbroken promises: {len(red)} seeds\n")
+    for name, seeds in Counter(what.partition(":")[0] for one in red for what in set(one.broken)).most_common():
+        write(f"  {name}: {seeds}\n")
+    for one in sorted(red, key=lambda one: one.seed)[:SHOWN_MAX]:
+        write(f"\n{one.broken[0]}\n  {replay(one.seed)}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""What must hold at the end of every play, whatever the weather was; reckoned from what the org and the disks hold.
+
+Each check answers one sentence per broken promise.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from lead_router.core.keys import create_key
+from simulation.hosts import CHANNEL
+from simulation.people import COUNTRIES
+from simulation.witness import Seen
+
+if TYPE_CHECKING:
+    from simulation.play import Play
+
+Row = Mapping[str, Any]
+LEAD, LEDGER, GROUP, MEMBER = "Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c"
+
+
+def broken(play: Play) -> list[str]:
+    """All broken promises of a play, each with the name of its check."""
+    return [f"{name}: {what}" for name, check in CHECKS.items() for what in check(play)]
+
+
+def no_surprise(play: Play) -> Iterator[str]:
+    """No step ends in a fault that nobody named."""
+    yield from play.surprises
+
+
+def nobody_lost(play: Play) -> Iterator[str]:
+    """After the calm a lead that is there and not converted has an owner: everybody was on duty, nothing failed."""
+    firm = play.company
+    for lead in firm.rows(LEAD):
+        if lead["IsConverted"] or lead["OwnerId"] != firm.intake:
+            continue
+        jobs = [job for host in play.hosts for job in host.jobs() if job["lead_id"] == lead["Id"]]
+        told = [(job["status"], job["last_error"]) for job in jobs]
+        yield f"{lead['Id']} waits: {told}"
+
+
+def nobody_twice(play: Play) -> Iterator[str]:
+    """A router gives out only what is unassigned at that very moment: a person's claim is kept."""
+    intake = play.company.intake
+    for seen in _ours(play):
+        for change in seen.of(LEAD):
+            before, after = change.before or {}, change.after or {}
+            if before.get("OwnerId") != after.get("OwnerId") and before.get("OwnerId") != intake:
+                yield f"{change.id} was taken from {before.get('OwnerId')} and given to {after.get('OwnerId')}"
+
+
+def all_or_nothing(play: Play) -> Iterator[str]:
+    """Owner, stamp, ledger row and rotation move together or not at all."""
+    for seen in _ours(play):
+        rows = [change.after or {} for change in seen.of(LEDGER)]
+        moved = {change.id: change for change in seen.of(LEAD) if _moved(change.before, change.after, "OwnerId")}
+        given = {row["Lead__c"]: row for row in rows if row["Outcome__c"] != "Manual"}
+        if moved.keys() != given.keys():
+            yield f"commit {seen.number}: owners of {sorted(moved)} moved, the ledger tells of {sorted(given)}"
+            continue
+        for lead_id, change in moved.items():
+            row, after = given[lead_id], change.after or {}
+            stamp = (after["OwnerId"], after["Routing_Idem_Key__c"], int(after["Routing_Round__c"] or 0))
+            if stamp != (row["Assigned_To__c"], row["Idempotency_Key__c"], int(row["Round__c"])):
+                yield f"commit {seen.number}: {lead_id} bears {stamp}, the ledger another"
+            if row["Assigned_From__c"] != (change.before or {})["OwnerId"]:
+                yield f"commit {seen.number}: {lead_id} was taken from another than the ledger says"
+        yield from _rotation_moved(seen, rows)
+
+
+def _rotation_moved(seen: Seen, rows: list[Row]) -> Iterator[str]:
+    turns = sum(1 for row in rows if row["Turn_Key__c"])
+    stepped = 0
+    for change in seen.of(GROUP):
+        stepped += int((change.after or {})["Turn__c"]) - int((change.before or {})["Turn__c"])
+    if turns != stepped:
+        yield f"commit {seen.number}: {turns} turns in the ledger, {stepped} in the rotation"
+
+
+def turns_have_no_hole(play: Play) -> Iterator[str]:
+    """The turns of a group's epoch are 1 to n, each once, and the group stands at the last."""
+    turns: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    for row in _ledger(play):
+        if row["Turn_Key__c"]:
+            turns[row["Group__c"], int(row["Epoch__c"])].append(int(row["Turn__c"]))
+    for (group, epoch), found in turns.items():
+        if found != list(range(1, len(found) + 1)):
+            yield f"{group} epoch {epoch}: turns {found}"
+    for group in play.company.rows(GROUP):
+        last = len(turns[group["Id"], int(group["Epoch__c"])])
+        if int(group["Turn__c"]) != last:
+            yield f"{group['Key__c']} stands at turn {group['Turn__c']}, the ledger at {last}"
+
+
+def rounds_have_no_hole(play: Play) -> Iterator[str]:
+    """The rounds of a lead are 1 to n, each once."""
+    rounds: defaultdict[str, list[int]] = defaultdict(list)
+    for row in _ledger(play):
+        rounds[row["Lead_Key__c"].partition(".")[0]].append(int(row["Round__c"]))
+    for lead_id, found in rounds.items():
+        if found != list(range(1, len(found) + 1)):
+            yield f"{lead_id}: rounds {found}"
+
+
+def ledger_is_rotation(play: Play) -> Iterator[str]:
+    """Each member received as many leads as the ledger says, and the last of them by its last turn."""
+    received: defaultdict[str, list[int]] = defaultdict(list)
+    for row in _ledger(play):
+        if row["Turn_Key__c"]:
+            received[row["Member__c"]].append(int(row["Turn__c"]))
+    for member in play.company.rows(MEMBER):
+        found = received[member["Id"]]
+        if int(member["Leads_Received__c"] or 0) != len(found):
+            yield f"{member['Id']} counts {member['Leads_Received__c']} leads, the ledger {len(found)}"
+        elif found and int(member["Last_Turn__c"] or 0) != found[-1]:
+            yield f"{member['Id']} had turn {member['Last_Turn__c']} last, by the ledger {found[-1]}"
+
+
+def ledger_is_leads(play: Play) -> Iterator[str]:
+    """A lead is with whom the ledger says, unless somebody else changed its owner after that; and shows it."""
+    last: dict[str, Row] = {}
+    for row in _ledger(play):
+        if row["Lead__c"]:
+            last[row["Lead__c"]] = row
+    touched = _touched_by_others(play)
+    for lead_id, row in last.items():
+        lead = play.company.row(lead_id)
+        if lead is None or touched.get(lead_id, -1) > _commit_of(play, row["Id"]):
+            continue
+        if lead["OwnerId"] != row["Assigned_To__c"]:
+            yield f"{lead_id} is with {lead['OwnerId']}, the ledger gave it to {row['Assigned_To__c']}"
+        shown = {"Duplicate": "Duplicate"}.get(row["Outcome__c"], "Assigned")
+        if row["Outcome__c"] != "Manual" and lead["Routing_Status__c"] != shown:
+            yield f"{lead_id} shows {lead['Routing_Status__c']}, {lead['Routing_Error__c']}; it is {shown}"
+
+
+def jobs_come_to_an_end(play: Play) -> Iterator[str]:
+    """Every job is done, or waits for a reason; none died, since nothing lasted that would kill one."""
+    for host in play.hosts:
+        for job in host.jobs():
+            lead = play.company.row(job["lead_id"])
+            if job["status"] == "dead":
+                yield f"job {job['id']} of {host.name} is dead: {job['last_error']}"
+            elif job["status"] != "done" and (job["held_group"] is None or lead is None):
+                yield f"job {job['id']} of {host.name} is {job['status']}: {job['last_error']}"
+
+
+def events_become_jobs(play: Play) -> Iterator[str]:
+    """No event is acknowledged and lost: of each creation up to the stored position there is a job."""
+    org = play.world.org
+    for host in play.hosts:
+        found = host.look("SELECT replay_id FROM stream_position WHERE channel = :name", name=CHANNEL)
+        if not found or not bytes(found[0]["replay_id"]).isdigit():
+            continue
+        stored = int(bytes(found[0]["replay_id"]))
+        keys = {job["idempotency_key"] for job in host.jobs()}
+        for event in play.log.since(0):
+            head = event.payload.get("ChangeEventHeader", {})
+            if event.channel != CHANNEL or head["changeType"] != "CREATE" or event.replay_id > stored:
+                continue
+            for lead_id in head["recordIds"]:
+                if create_key(org.org_id, lead_id) not in keys:
+                    yield f"{lead_id} came by event {event.replay_id}, {host.name} stands at {stored} without a job"
+
+
+def attempts_are_refunded(play: Play) -> Iterator[str]:
+    """An attempt is used up only where a process died or the database failed; a fault of Salesforce costs none."""
+    if any(name.startswith(("process", "database", "answer: slow", "clock")) for name in play.counts):
+        return
+    for host in play.hosts:
+        for job in host.jobs():
+            if job["attempts"] > 1:
+                yield f"job {job['id']} of {host.name} used {job['attempts']} attempts: {job['last_error']}"
+
+
+def shares_are_fair(play: Play) -> Iterator[str]:
+    """Two who were always on duty never differ by more than one turn of each, in leads per weight."""
+    if any(row["Outcome__c"] == "Manual" for row in _ledger(play)) or _returned(play):
+        return
+    members = {
+        row["Id"]: row for row in play.company.rows(MEMBER) if row["Id"] not in play.company.disturbed
+    }
+    got: dict[str, float] = dict.fromkeys(members, 0.0)
+    for row in _ledger(play):
+        if row["Turn_Key__c"] and row["Member__c"] in members:
+            one = members[row["Member__c"]]
+            got[one["Id"]] += 1 / int(one["Weight__c"])
+            for other in members.values():
+                bound = 1 / int(one["Weight__c"]) + 1 / int(other["Weight__c"])
+                if other["Group__c"] == one["Group__c"] and got[one["Id"]] - got[other["Id"]] > bound + 1e-6:
+                    yield f"{one['Id']} is {got[one['Id']] - got[other['Id']]:.2f} ahead of {other['Id']}"
+
+
+def no_held_lead_is_overtaken(play: Play) -> Iterator[str]:
+    """A member goes to a newer lead only if no older lead that waited when the step began could have that member."""
+    for seen in _ours(play):
+        if seen.step is None:
+            continue
+        begun = play.witness.steps[seen.step]
+        written = {(change.after or {})["Lead__c"] for change in seen.of(LEDGER)}
+        for change in seen.of(LEDGER):
+            row = change.after or {}
+            if not row["Turn_Key__c"] or row["Outcome__c"] == "Manual":
+                continue
+            for lead_id, (group, since_ms) in begun.waiting.items():
+                older = since_ms < _milliseconds(row["Event_At__c"])
+                if older and group == row["Group__c"] and lead_id not in written:
+                    if _could_have(play, lead_id, row, begun.commits, seen.number):
+                        yield f"{lead_id} waited for {group} since {since_ms}, {row['Lead__c']} was given {row['Turn_Key__c']}"
+
+
+def echoes_make_no_jobs(play: Play) -> Iterator[str]:
+    """Our own writes come back as events and are dropped."""
+    ours = {f"{change.transaction_key}.{change.sequence}" for seen in _ours(play) for change in seen.of(LEAD)}
+    for host in play.hosts:
+        for job in host.jobs():
+            if job["idempotency_key"].split(".", 2)[2] in ours:
+                yield f"job {job['id']} of {host.name} was made by our own write"
+
+
+CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
+    "no surprise": no_surprise,
+    "nobody lost": nobody_lost,
+    "nobody twice": nobody_twice,
+    "all or nothing": all_or_nothing,
+    "turns": turns_have_no_hole,
+    "rounds": rounds_have_no_hole,
+    "ledger = rotation": ledger_is_rotation,
+    "ledger = leads": ledger_is_leads,
+    "jobs end": jobs_come_to_an_end,
+    "events become jobs": events_become_jobs,
+    "attempts": attempts_are_refunded,
+    "fairness": shares_are_fair,
+    "no overtaking": no_held_lead_is_overtaken,
+    "echoes": echoes_make_no_jobs,
+}
+
+
+# ---- what the checks look at ----------------------------------------------------------------------------------------
+
+
+def _ours(play: Play) -> list[Seen]:
+    return [seen for seen in play.witness.commits if seen.ours]
+
+
+def _ledger(play: Play) -> list[Row]:
+    """All rows, in order of commit and of turns within it."""
+    return play.company.rows(LEDGER)
+
+
+def _moved(before: Row | None, after: Row | None, name: str) -> bool:
+    return before is not None and after is not None and before[name] != after[name]
+
+
+def _touched_by_others(play: Play) -> dict[str, int]:
+    """By lead, the number of the last commit by which somebody else changed its owner."""
+    found: dict[str, int] = {}
+    for seen in play.witness.commits:
+        for change in seen.of(LEAD):
+            if not seen.ours and _moved(change.before, change.after, "OwnerId"):
+                found[change.id] = seen.number
+    return found
+
+
+def _commit_of(play: Play, row_id: str) -> int:
+    return next(seen.number for seen in play.witness.commits for change in seen.of(LEDGER) if change.id == row_id)
+
+
+def _group_of(play: Play, lead: Row) -> str:
+    return play.company.groups[COUNTRIES[lead["Country"]]]
+
+
+def _returned(play: Play) -> bool:
+    """Whether a lead was routed anew: who had it before was not eligible for it."""
+    return any(int(row["Round__c"]) > 1 for row in _ledger(play))
+
+
+def _could_have(play: Play, lead_id: str, row: Row, begun: int, number: int) -> bool:
+    """Whether a waiting lead lay in the intake, of the same group, all through the step, and never had the member."""
+    intake = play.company.intake
+    for seen in play.witness.commits[begun:number]:
+        if any(change.id == lead_id for change in seen.of(LEAD)):
+            return False
+    before = [
+        change.after for seen in play.witness.commits[:number] for change in seen.of(LEAD) if change.id == lead_id
+    ]
+    lead = before[-1] if before else None
+    if lead is None or lead["OwnerId"] != intake or lead["IsConverted"] or _group_of(play, lead) != row["Group__c"]:
+        return False
+    had = [one for one in _ledger(play) if one["Lead_Key__c"].startswith(lead_id)]
+    return not any(row["Assigned_To__c"] == one["Assigned_To__c"] for one in had)
+
+
+def _milliseconds(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
