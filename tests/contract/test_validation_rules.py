@@ -162,6 +162,7 @@ def test_turn_moved_lets_pass(old: dict[str, Any] | None, new: dict[str, Any]):
         pytest.param({GROUP.TURN: 4, GROUP.EXPECTED_TURN: "2.5"}, id="a turn that falls"),
         pytest.param({GROUP.TURN: 0}, id="a reset without an epoch"),
         pytest.param({GROUP.CLOCK: 71}, id="the clock alone"),
+        pytest.param({GROUP.TURN: 5, GROUP.CLOCK: 70, GROUP.EXPECTED_TURN: "1.4"}, id="the same turn of a past epoch"),
         pytest.param({GROUP.TURN: 6, GROUP.EXPECTED_TURN: None}, id="nothing expected"),
         pytest.param({GROUP.EPOCH: 1}, id="an epoch that falls"),
         pytest.param({GROUP.EPOCH: 1, GROUP.TURN: 0}, id="an epoch that falls, from 0"),

@@ -201,6 +201,18 @@ def test_a_reset_of_the_rotation_is_seen(org) -> None:
     assert [row["Turn_Key__c"] for row in org.rows("Lead_Assignment__c")] == ["emea.2.1"]
 
 
+def test_a_reset_is_seen_where_another_router_has_come_as_far(org) -> None:
+    """Turn 1 of the new epoch is given already: the same turn and clock, yet expected of an epoch that is over."""
+    late, first = org.lead("a@example.org"), org.lead("b@example.org")
+    batch = org.batch([late])
+    org.update(org.refs["emea"], Epoch__c=2, Turn__c=0)
+    assert org.client.commit(org.batch([first])) == Committed()
+    assert org.client.commit(batch) == Refused((TurnTaken(),))
+    assert org.client.commit(org.batch([late])) == Committed()
+    assert [row["Turn_Key__c"] for row in org.rows("Lead_Assignment__c")] == ["emea.2.1", "emea.2.2"]
+    assert [row["Leads_Received__c"] for row in org.rows("Round_Robin_Member__c")] == [1, 1]
+
+
 def test_an_error_of_an_earlier_attempt_is_cleared(org) -> None:
     lead = org.lead(Routing_Error__c="nobody on duty", Routing_Status__c="Held")
     assert org.client.commit(org.batch([lead])) == Committed()
