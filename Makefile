@@ -4,10 +4,12 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ARGS ?=
 FUZZ_S ?= 300
+SEEDS ?= 10000
+FIRST ?= 1000
 # Tests are spread over this many processes; 0 runs them in one, for a debugger.
 WORKERS ?= 2
 
-.PHONY: demo test bench fuzz coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-gate-test clean
+.PHONY: demo test soak bench fuzz coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-gate-test clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -27,6 +29,10 @@ demo: $(VENV)/.run
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+
+# Histories by seed beyond those of `make test`, on all cores; a night's worth. Each red one names the command that shows it.
+soak: $(VENV)/.dev
+	@PYTHONPATH=tests $(BIN)/python -m simulation --seeds $(SEEDS) --first $(FIRST) $(ARGS)
 
 bench: $(VENV)/.dev
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)

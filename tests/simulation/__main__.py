@@ -1,7 +1,7 @@
 """Plays seeds: one to be looked at, or thousands to be counted.
 
-    PYTHONPATH=tests python -m simulation --seed 93            its history, and what was broken
-    PYTHONPATH=tests python -m simulation --seeds 10000        all cores, a table; exit code 1 if a promise was broken
+PYTHONPATH=tests python -m simulation --seed 93            its history, and what was broken
+PYTHONPATH=tests python -m simulation --seeds 10000        all cores, a table; exit code 1 if a promise was broken
 """
 
 from __future__ import annotations

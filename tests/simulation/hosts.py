@@ -149,14 +149,6 @@ class Host:
         """All jobs, by number."""
         return self.look("SELECT * FROM routing_job WHERE org_id = :org_id ORDER BY id")
 
-    def waiting(self) -> dict[str, tuple[str, int]]:
-        """Leads that wait for members: the group, and since when in milliseconds."""
-        rows = self.look(
-            "SELECT lead_id, held_group, held_since FROM routing_job "
-            "WHERE org_id = :org_id AND status IN ('queued', 'working') AND held_group IS NOT NULL"
-        )
-        return {row["lead_id"]: (row["held_group"], row["held_since"]) for row in rows}
-
     def now(self) -> datetime:
         return self.play.clock.now() + timedelta(seconds=self.offset_s)
 
@@ -299,13 +291,11 @@ class Router:
             notices=Channels.CONFIGURATION_CHANGES,
             monotonic=clock.monotonic,
         )
-        poll = Poll(self.play.server, lambda when, what: self._at_stream(when, what), lambda: self.alive)
+        poll = Poll(self.play.server, self._at_stream, lambda: self.alive)
         embed(source, poll, clock.monotonic, self.play.elapse)
         self.source = source
         own = partial(own_change, user_id=tokens.token().user_id)
-        return Intake(
-            source, store, current, channel=CHANNEL, org_id=org_id, own=own, wait_s=POLL_S, wake=lambda: None
-        )
+        return Intake(source, store, current, channel=CHANNEL, org_id=org_id, own=own, wait_s=POLL_S, wake=lambda: None)
 
     def _at_stream(self, when: str, what: str) -> None:
         self.point(when, "stream", what)
@@ -314,4 +304,3 @@ class Router:
         store = SqlJobStore(Shaky(self.host.engine(self.host), self), org_id=org_id)
         self.stores.append(store)
         return store
-

@@ -31,39 +31,162 @@ class Mutation:
     new: str
 
 
+_HELD = (
+    "WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'\n"
+    "      AND routing_job.status = 'working'"
+)
+
 MUTATIONS = (
-    Mutation("fence-end", "jobs/statements.py", "WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'\n      AND routing_job.status = 'working'\n    RETURNING routing_job.id\n\"\"\"\n\nOPEN_LEADS", "WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT)\n    RETURNING routing_job.id\n\"\"\"\n\nOPEN_LEADS"),
+    Mutation(
+        "fence-end",
+        "jobs/statements.py",
+        f"lease_until = NULL\n    FROM {{rows}}\n    {_HELD}",
+        f"lease_until = NULL\n    FROM {{rows}}\n    {_HELD.partition(' AND ')[0]}",
+    ),
     Mutation("fence-renew", "loops/routing.py", "if len(kept) < len(jobs):", "if False:"),
-    Mutation("position-first", "jobs/store.py", "        created = len(self._engine.write(steps)[-1])", "        self._engine.write(steps[:-1])\n        created = len(self._engine.write(steps[-1:])[-1])"),
-    Mutation("stored-before-record", "loops/intake.py", "        recorded = self._store.record(", "        self._source.stored(delivery)\n        recorded = self._store.record("),
-    Mutation("no-owner-guard", "/salesforce_metadata/force-app/main/default/objects/Lead/validationRules/Routing_Owner_Moved.validationRule-meta.xml", "<active>true</active>", "<active>false</active>"),
-    Mutation("no-turn-guard", "/salesforce_metadata/force-app/main/default/objects/Round_Robin_Group__c/validationRules/Turn_Moved.validationRule-meta.xml", "<active>true</active>", "<active>false</active>"),
-    Mutation("unknown-is-committed", "loops/routing.py", "                if self._org.committed(batch):", "                if True:"),
-    Mutation("unknown-is-lost", "loops/routing.py", "                if self._org.committed(batch):", "                if False:"),
-    Mutation("turn-taken-is-done", "loops/receipts.py", "            case TurnTaken():\n                pass", "            case TurnTaken():\n                endings |= {job.lead_id: Done('taken') for job in jobs}"),
-    Mutation("moved-is-done", "loops/receipts.py", "                moved.add(lead_id)", "                endings[lead_id] = Done('moved')"),
-    Mutation("gone-is-buried", "loops/receipts.py", "endings[lead_id] = Done(f\"skipped: {reason}\")", "endings[lead_id] = Bury(reason)"),
-    Mutation("rep-gone-is-buried", "loops/receipts.py", "                unfit.add(user_id)", "                endings |= {job.lead_id: Bury(user_id) for job in jobs}"),
-    Mutation("already-routed-again", "loops/receipts.py", "endings[lead_id] = Done(\"already routed\")", "moved.add(lead_id)"),
-    Mutation("no-refund", "jobs/statements.py", "THEN attempts - 1 ELSE attempts END", "THEN attempts ELSE attempts END"),
-    Mutation("lease-for-ever", "jobs/statements.py", "(j.status = 'queued' OR j.lease_until <= {now})", "(j.status = 'queued')"),
-    Mutation("no-auto-assign-header", "salesforce/writes.py", "\"FALSE\"", "\"TRUE\""),
-    Mutation("echoes-heard", "salesforce/changes.py", "    if f\"client={client}\" in change.origin.split(\";\")[1:]:\n        return True\n", "    return False\n"),
+    Mutation(
+        "position-first",
+        "jobs/store.py",
+        "        created = len(self._engine.write(steps)[-1])",
+        "        self._engine.write(steps[:-1])\n        created = len(self._engine.write(steps[-1:])[-1])",
+    ),
+    Mutation(
+        "stored-before-record",
+        "loops/intake.py",
+        "        recorded = self._store.record(",
+        "        self._source.stored(delivery)\n        recorded = self._store.record(",
+    ),
+    Mutation(
+        "no-owner-guard",
+        "/salesforce_metadata/force-app/main/default/objects/Lead/validationRules/Routing_Owner_Moved.validationRule-meta.xml",
+        "<active>true</active>",
+        "<active>false</active>",
+    ),
+    Mutation(
+        "no-turn-guard",
+        "/salesforce_metadata/force-app/main/default/objects/Round_Robin_Group__c/validationRules/Turn_Moved.validationRule-meta.xml",
+        "<active>true</active>",
+        "<active>false</active>",
+    ),
+    Mutation(
+        "unknown-is-committed",
+        "loops/routing.py",
+        "                if self._org.committed(batch):",
+        "                if True:",
+    ),
+    Mutation(
+        "unknown-is-lost",
+        "loops/routing.py",
+        "                if self._org.committed(batch):",
+        "                if False:",
+    ),
+    Mutation(
+        "turn-taken-is-done",
+        "loops/receipts.py",
+        "            case TurnTaken():\n                pass",
+        "            case TurnTaken():\n                endings |= {job.lead_id: Done('taken') for job in jobs}",
+    ),
+    Mutation(
+        "moved-is-done",
+        "loops/receipts.py",
+        "                moved.add(lead_id)",
+        "                endings[lead_id] = Done('moved')",
+    ),
+    Mutation(
+        "gone-is-buried",
+        "loops/receipts.py",
+        'endings[lead_id] = Done(f"skipped: {reason}")',
+        "endings[lead_id] = Bury(reason)",
+    ),
+    Mutation(
+        "rep-gone-is-buried",
+        "loops/receipts.py",
+        "                unfit.add(user_id)",
+        "                endings |= {job.lead_id: Bury(user_id) for job in jobs}",
+    ),
+    Mutation(
+        "already-routed-again", "loops/receipts.py", 'endings[lead_id] = Done("already routed")', "moved.add(lead_id)"
+    ),
+    Mutation(
+        "no-refund", "jobs/statements.py", "THEN attempts - 1 ELSE attempts END", "THEN attempts ELSE attempts END"
+    ),
+    Mutation(
+        "lease-for-ever",
+        "jobs/statements.py",
+        "(j.status = 'queued' OR j.lease_until <= {now})",
+        "(j.status = 'queued')",
+    ),
+    Mutation("no-auto-assign-header", "salesforce/writes.py", '"FALSE"', '"TRUE"'),
+    Mutation(
+        "echoes-heard",
+        "salesforce/changes.py",
+        '    if f"client={client}" in change.origin.split(";")[1:]:\n        return True\n',
+        "    return False\n",
+    ),
     Mutation("debt-clamp", "core/rotation.py", "OWED_TURNS = 2", "OWED_TURNS = 0"),
     Mutation("stride-of-one", "core/rotation.py", "return SECOND // member.weight", "return SECOND"),
-    Mutation("no-overtaking-check", "core/choice.py", "    if older is None:\n        return None\n", "    return None\n"),
+    Mutation(
+        "no-overtaking-check", "core/choice.py", "    if older is None:\n        return None\n", "    return None\n"
+    ),
     Mutation("waiting-not-kept", "loops/asks.py", "hold.group_id, hold.ask.event_at)", "None, hold.ask.event_at)"),
-    Mutation("no-sweep", "loops/upkeep.py", "        if reason is None:\n            return False\n        seen = found = 0", "        if reason is None or reason:\n            return False\n        seen = found = 0"),
-    Mutation("gap-without-sweep", "loops/intake.py", "sweep = delivery.gap or (\"unreadable event\" if unreadable else None)", "sweep = None"),
-    Mutation("sweep-forgotten-on-fault", "loops/upkeep.py", "            self._store.request_sweep(reason)\n            raise", "            raise"),
-    Mutation("round-of-lead-alone", "core/table.py", "return max(lead.round, *(row.round for row in table.rows.get(lead.id, ())), 0)", "return 0"),
-    Mutation("owned-is-routed", "core/reopening.py", "return Settled(\"already owned\") if again is None else", "return Wanted() if again is None else"),
-    Mutation("no-release-of-claims", "loops/worker.py", "        self._store.end([(job, Release(delay, f\"{kind}: {fault}\")) for job in routing.open.values()])", "        del delay"),
-    Mutation("breaker-for-ever", "loops/breaker.py", "return max(0.0, self._until - self._monotonic())", "return self._until"),
-    Mutation("released-as-retry", "loops/worker.py", "Release(delay, f\"{kind}: {fault}\")", "Bury(f\"{kind}: {fault}\")"),
-    Mutation("renumbered-position-kept", "salesforce/replay.py", "        self.position = self._at(RETAINED)\n        self._open = RETAINED", "        pass"),
-    Mutation("members-not-written", "salesforce/writes.py", "        MemberFields.LEADS_RECEIVED: member.leads_received,\n", ""),
-    Mutation("duplicates-take-turns", "core/siblings.py", "        if _is_person(owner_id, siblings):\n            return Trail(lead_id, owner_id)\n    waiting", "        pass\n    waiting"),
+    Mutation(
+        "no-sweep",
+        "loops/upkeep.py",
+        "        if reason is None:\n            return False\n        seen = found = 0",
+        "        if reason is None or reason:\n            return False\n        seen = found = 0",
+    ),
+    Mutation(
+        "gap-without-sweep",
+        "loops/intake.py",
+        'sweep = delivery.gap or ("unreadable event" if unreadable else None)',
+        "sweep = None",
+    ),
+    Mutation(
+        "sweep-forgotten-on-fault",
+        "loops/upkeep.py",
+        "            self._store.request_sweep(reason)\n            raise",
+        "            raise",
+    ),
+    Mutation(
+        "round-of-lead-alone",
+        "core/table.py",
+        "return max(lead.round, *(row.round for row in table.rows.get(lead.id, ())), 0)",
+        "return 0",
+    ),
+    Mutation(
+        "owned-is-routed",
+        "core/reopening.py",
+        'return Settled("already owned") if again is None else',
+        "return Wanted() if again is None else",
+    ),
+    Mutation(
+        "no-release-of-claims",
+        "loops/worker.py",
+        '        self._store.end([(job, Release(delay, f"{kind}: {fault}")) for job in routing.open.values()])',
+        "        del delay",
+    ),
+    Mutation(
+        "breaker-for-ever", "loops/breaker.py", "return max(0.0, self._until - self._monotonic())", "return self._until"
+    ),
+    Mutation("released-as-retry", "loops/worker.py", 'Release(delay, f"{kind}: {fault}")', 'Bury(f"{kind}: {fault}")'),
+    Mutation(
+        "renumbered-position-kept",
+        "salesforce/replay.py",
+        "        self.position = self._at(RETAINED)\n        self._open = RETAINED",
+        "        pass",
+    ),
+    Mutation(
+        "members-not-written",
+        "salesforce/writes.py",
+        "        MemberFields.LEADS_RECEIVED: member.leads_received,\n",
+        "",
+    ),
+    Mutation(
+        "duplicates-take-turns",
+        "core/siblings.py",
+        "        if _is_person(owner_id, siblings):\n            return Trail(lead_id, owner_id)\n    waiting",
+        "        pass\n    waiting",
+    ),
     Mutation("inactive-get-leads", "core/duty.py", "    if not member.user_active:", "    if False:"),
 )
 
@@ -94,7 +217,15 @@ def _play(mutation: Mutation, asked: argparse.Namespace) -> Counter[str]:
         for name in ("src", "salesforce_metadata", "tests/simulation"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         mutate(mutation, copy)
-        words = ["--seeds", str(asked.seeds), "--first", str(asked.first), "--processes", str(asked.processes), "--json"]
+        words = [
+            "--seeds",
+            str(asked.seeds),
+            "--first",
+            str(asked.first),
+            "--processes",
+            str(asked.processes),
+            "--json",
+        ]
         ended = subprocess.run(
             [sys.executable, "-m", "simulation", *words],
             cwd=copy,

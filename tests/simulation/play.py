@@ -37,11 +37,13 @@ from simulation.witness import Witness
 
 START = datetime(2026, 11, 30, 9, 0, 0, tzinfo=UTC)
 DEPTH_MAX = 2
-STEPS = (12, 30)
+STEPS = (15, 40)
 LEADS_MAX = 14
 CALM_S = (1.5, 62, 302, 302, 902, 902, 3602, 302, 302)
-CALMS_MIN = 2
+CALMS_MIN = (1, 1, 2)
 IDLE_ROUNDS_MAX = 25
+WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
+COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
 
 
 @dataclass
@@ -64,9 +66,7 @@ class Play:
         self.switches = Switches.pessimistic() if worst else Switches()
         org = Org(_schema(), clock=self.clock, switches=self.switches, seed=self.seed)
         log = change_log(org)
-        self.world = World(
-            org=org, app=ConnectedApp(), base_url=BASE_URL, faults=Faults(self.seed), sleep=self.elapse
-        )
+        self.world = World(org=org, app=ConnectedApp(), base_url=BASE_URL, faults=Faults(self.seed), sleep=self.elapse)
         self.server = Server(org, Terms())
         log.wakers.append(self.server.wake)
         self.log = log
@@ -90,14 +90,16 @@ class Play:
             for _ in range(2 if kind == "together" else 1):
                 name = "ABC"[len(self.routers)]
                 batch_max = self.dice.choice((1, 3, 200))
-                self.routers.append(
-                    Router(self, host, name, workers=self.dice.choice((1, 1, 2)), batch_max=batch_max)
-                )
+                self.routers.append(Router(self, host, name, workers=self.dice.choice((1, 2)), batch_max=batch_max))
 
     # ---- the two acts -----------------------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """The storm, then the calm."""
+        """The storm, then the calm. In most plays the routers run when it breaks."""
+        if self.dice.random() < 0.8:
+            for router in self.routers:
+                for name in ("", *router.names, "intake"):
+                    self.step(router, name)
         self.storm = True
         for _ in range(self.dice.randint(*STEPS)):
             self._next()
@@ -130,7 +132,7 @@ class Play:
         elif chance < 0.52:
             self._pass_time()
         else:
-            self._some_router(())
+            self._some_router()
         sort = faults.on_stream(self.air, self.dice, self.log, self.company.leads)
         if sort is not None:
             self.count(f"stream: {sort}")
@@ -151,15 +153,16 @@ class Play:
             self.counts["acts of people"] += 1
             self.note(done)
 
-    def _some_router(self, but: tuple[str, ...]) -> None:
+    def _some_router(self, kind: str = "") -> None:
         able = [
             (router, name)
             for router in self.routers
             for name in router.names
-            if router.may_step(name) and (router.name, name) != but
+            if router.may_step(name) and name.startswith(kind)
         ]
         if able:
-            self.step(*self.dice.choice(able))
+            weights = [WEIGHTS[name.partition("-")[0]] for _, name in able]
+            self.step(*self.dice.choices(able, weights)[0])
 
     def step(self, router: Router, name: str) -> bool:
         """One step of one loop, whatever becomes of its process."""
@@ -180,7 +183,9 @@ class Play:
         self.note(f"{point.router.name}.{point.loop} {point.when} {point.what}")
         if not self.storm:
             return None
-        bias = 4 if faults.COMMIT in point.what else 1
+        bias = COMMIT_BIAS if faults.COMMIT in point.what else 1
+        if bias > 1 and point.when == "before":
+            self.counts["commits in the storm"] += 1
         if self.dice.random() < self.air.crash * bias:
             self.count("process: killed")
             point.router.alive = False
@@ -203,8 +208,10 @@ class Play:
             self.count("answer: slow")
             self.note(f"{seconds} s pass")
             self.elapse(seconds)
+            if self.dice.random() < 0.5 and point.kind != "login":
+                self._some_router("worker")
         elif point.kind != "login":
-            self._some_router(())
+            self._some_router()
 
     def _spoils(self, point: Point) -> Fault | str | None:
         match point.kind:
@@ -244,18 +251,22 @@ class Play:
         self.company.mends()
         for host in self.hosts:
             host.offset_s = 0.0
+        least = self.dice.choice(CALMS_MIN)
         for number, seconds in enumerate(CALM_S):
             self.elapse(seconds)
             self._quiet()
-            if number >= CALMS_MIN - 1 and self.witness.settled():
+            if number + 1 >= least and self.witness.settled():
                 return
 
     def _quiet(self) -> None:
-        """All loops, until none of them has anything to do."""
+        """All loops, until none of them has anything to do; those that had nothing are asked again at the end."""
+        everybody = [(router, name) for router in self.routers for name in router.names]
+        asked = everybody
         for _ in range(IDLE_ROUNDS_MAX):
-            busy = [self.step(router, name) for router in self.routers for name in router.names]
-            if not any(busy):
+            busy = [(router, name) for router, name in asked if self.step(router, name)]
+            if not busy and asked is everybody:
                 return
+            asked = busy or everybody
             self.elapse(0.01)
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 LEAD, LEDGER, GROUP, MEMBER = "Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c"
+WRITTEN = {"assigned", "fallback", "matched", "duplicate", "counted: taken by hand", "already routed"}
 
 
 def broken(play: Play) -> list[str]:
@@ -131,10 +132,12 @@ def ledger_is_leads(play: Play) -> Iterator[str]:
         lead = play.company.row(lead_id)
         if lead is None or touched.get(lead_id, -1) > _commit_of(play, row["Id"]):
             continue
+        if row["Outcome__c"] == "Manual":
+            continue  # it tells who took the lead, and leaves the lead as it is
         if lead["OwnerId"] != row["Assigned_To__c"]:
             yield f"{lead_id} is with {lead['OwnerId']}, the ledger gave it to {row['Assigned_To__c']}"
         shown = {"Duplicate": "Duplicate"}.get(row["Outcome__c"], "Assigned")
-        if row["Outcome__c"] != "Manual" and lead["Routing_Status__c"] != shown:
+        if lead["Routing_Status__c"] != shown:
             yield f"{lead_id} shows {lead['Routing_Status__c']}, {lead['Routing_Error__c']}; it is {shown}"
 
 
@@ -147,6 +150,16 @@ def jobs_come_to_an_end(play: Play) -> Iterator[str]:
                 yield f"job {job['id']} of {host.name} is dead: {job['last_error']}"
             elif job["status"] != "done" and (job["held_group"] is None or lead is None):
                 yield f"job {job['id']} of {host.name} is {job['status']}: {job['last_error']}"
+
+
+def jobs_tell_the_truth(play: Play) -> Iterator[str]:
+    """A job that says that it routed its lead stands in the ledger, and what is done stays done."""
+    yield from play.witness.risen
+    stamps = {row["Idempotency_Key__c"] for row in _ledger(play)}
+    for host in play.hosts:
+        for job in host.jobs():
+            if (job["outcome"] or "") in WRITTEN and job["idempotency_key"] not in stamps:
+                yield f"job {job['id']} of {host.name} says {job['outcome']}, and the ledger knows nothing of it"
 
 
 def events_become_jobs(play: Play) -> Iterator[str]:
@@ -181,9 +194,7 @@ def shares_are_fair(play: Play) -> Iterator[str]:
     """Two who were always on duty never differ by more than one turn of each, in leads per weight."""
     if any(row["Outcome__c"] == "Manual" for row in _ledger(play)) or _returned(play):
         return
-    members = {
-        row["Id"]: row for row in play.company.rows(MEMBER) if row["Id"] not in play.company.disturbed
-    }
+    members = {row["Id"]: row for row in play.company.rows(MEMBER) if row["Id"] not in play.company.disturbed}
     got: dict[str, float] = dict.fromkeys(members, 0.0)
     for row in _ledger(play):
         if row["Turn_Key__c"] and row["Member__c"] in members:
@@ -207,10 +218,9 @@ def no_held_lead_is_overtaken(play: Play) -> Iterator[str]:
             if not row["Turn_Key__c"] or row["Outcome__c"] == "Manual":
                 continue
             for lead_id, (group, since_ms) in begun.waiting.items():
-                older = since_ms < _milliseconds(row["Event_At__c"])
-                if older and group == row["Group__c"] and lead_id not in written:
-                    if _could_have(play, lead_id, row, begun.commits, seen.number):
-                        yield f"{lead_id} waited for {group} since {since_ms}, {row['Lead__c']} was given {row['Turn_Key__c']}"
+                older = group == row["Group__c"] and since_ms < _milliseconds(row["Event_At__c"])
+                if older and lead_id not in written and _could_have(play, lead_id, row, begun.commits, seen.number):
+                    yield f"{lead_id} waited for {group}, {row['Lead__c']} was given {row['Turn_Key__c']}"
 
 
 def echoes_make_no_jobs(play: Play) -> Iterator[str]:
@@ -232,6 +242,7 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "ledger = rotation": ledger_is_rotation,
     "ledger = leads": ledger_is_leads,
     "jobs end": jobs_come_to_an_end,
+    "jobs tell the truth": jobs_tell_the_truth,
     "events become jobs": events_become_jobs,
     "attempts": attempts_are_refunded,
     "fairness": shares_are_fair,

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from org_simulator.changes import RowChange
-from simulation.hosts import Router
+from simulation.hosts import Host, Router
 
 if TYPE_CHECKING:
     from simulation.play import Play
@@ -46,7 +46,9 @@ class Witness:
         self._play = play
         self.commits: list[Seen] = []
         self.steps: list[Begun] = []
+        self.risen: list[str] = []
         self._stack: list[int] = []
+        self._done: set[tuple[str, int]] = set()
         self._user = play.world.org.integration_user_id
         play.world.org.listeners.append(self._saw)
 
@@ -62,13 +64,26 @@ class Witness:
 
     def during(self, router: Router, name: str) -> bool:
         """One step, watched."""
-        waiting = router.host.waiting() if router.alive and name.startswith("worker") else {}
+        waiting = self._looked(router.host) if router.alive and name.startswith("worker") else {}
         self.steps.append(Begun(router, name, len(self.commits), waiting))
         self._stack.append(len(self.steps) - 1)
         try:
             return router.step(name)
         finally:
             self._stack.pop()
+
+    def _looked(self, host: Host) -> dict[str, tuple[str, int]]:
+        """Who waits for members by the host's disk. On the way: a job that was done stays done."""
+        waiting: dict[str, tuple[str, int]] = {}
+        for job in host.look("SELECT id, lead_id, status, held_group, held_since FROM routing_job"):
+            known = (host.name, job["id"])
+            if job["status"] == "done":
+                self._done.add(known)
+            elif known in self._done:
+                self.risen.append(f"job {job['id']} of {host.name} was done, and is {job['status']}")
+            if job["status"] in {"queued", "working"} and job["held_group"] is not None:
+                waiting[job["lead_id"]] = (job["held_group"], job["held_since"])
+        return waiting
 
     def settled(self) -> bool:
         """Whether nobody waits any more: no lead in the intake, no job open."""

@@ -1,0 +1,60 @@
+"""Histories by seed: whatever happens to routers, wire, stream, database, clock and org, every promise holds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulation.__main__ import replay
+from simulation.play import played
+from simulation.promises import broken
+from simulation.shared import shared
+from support.postgres import Server
+
+SEEDS, BLOCK, SEEDS_SHARED = 300, 10, 6
+TESTS = Path(__file__).parents[1]
+FINGERPRINTS = """
+from simulation.play import played
+for seed in range(4):
+    with played(seed) as play:
+        print(play.fingerprint)
+"""
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, BLOCK))
+def test_every_promise_holds_in_every_history(first: int):
+    """No lead lost or routed twice, no turn or round left out, in any of these plays (see promises.py)."""
+    for seed in range(first, first + BLOCK):
+        with played(seed) as play:
+            assert broken(play) == [], replay(seed)
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("seed", range(SEEDS_SHARED))
+def test_every_promise_holds_on_postgresql(seed: int, postgres_server: Server):
+    """The same on the other engine, whose clock goes on by itself: a seed's history is not the same each time."""
+    with (
+        shared(postgres_server.new_database) as databases,
+        played(seed, engine=databases.engine, elapsed=databases.elapsed) as play,
+    ):
+        assert broken(play) == []
+
+
+def test_a_seed_tells_the_same_history_again():
+    """In this process and in another one that hashes differently: no set, dice or clock of the host has a say."""
+    here = []
+    for seed in range(4):
+        with played(seed) as play:
+            here.append(play.fingerprint)
+    environment = {**os.environ, "PYTHONHASHSEED": "11", "PYTHONPATH": os.pathsep.join([*sys.path, str(TESTS)])}
+
+    there = subprocess.run(
+        [sys.executable, "-c", FINGERPRINTS], env=environment, capture_output=True, text=True, check=True
+    )
+
+    assert [line for line in there.stdout.splitlines() if len(line) == 64] == here
+    assert len(set(here)) == 4
