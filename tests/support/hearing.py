@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
 from lead_router.ports import Delivery, Position
 from lead_router.salesforce.changes import own_change, read_event
+from org_simulator.events import Event
 from support.worker_rig import Rig
 
 CHANNEL = "/data/LeadChangeEvent"
@@ -16,20 +18,21 @@ CHANNEL = "/data/LeadChangeEvent"
 class Heard:
     """An EventSource over the org's change log, from now on."""
 
-    def __init__(self, rig: Rig) -> None:
+    def __init__(self, rig: Rig, channel: str = CHANNEL) -> None:
+        self._channel = channel
         self._log = rig.org.events
         self._serial = self._log.position(-1)
         self._next = self._serial
 
     def poll(self, wait_s: float) -> Delivery:
         del wait_s
-        events = [event for event in self._log.since(self._serial) if event.channel == CHANNEL]
+        events = [event for event in self._log.since(self._serial) if event.channel == self._channel]
         if not events:
             return Delivery()
         self._next = events[-1].serial
-        told = [{"data": {"payload": one.payload, "event": {"replayId": one.replay_id}}} for one in events]
-        changes = tuple(change for event in told for change in read_event(CHANNEL, event).changes)
-        return Delivery(changes, position=Position(CHANNEL, str(events[-1].replay_id).encode()))
+        told = [_told(event) for event in events]
+        changes = tuple(change for event in told for change in read_event(self._channel, event).changes)
+        return Delivery(changes, position=Position(self._channel, str(events[-1].replay_id).encode()))
 
     def stored(self, delivery: Delivery) -> None:
         del delivery
@@ -42,13 +45,19 @@ class Heard:
         pass
 
 
-def intake(rig: Rig) -> Intake:
+def _told(event: Event) -> dict[str, Any]:
+    """An event as the wire brings it."""
+    uuid = {} if event.event_uuid is None else {"EventUuid": event.event_uuid}
+    return {"data": {"payload": event.payload, "event": {"replayId": event.replay_id, **uuid}}}
+
+
+def intake(rig: Rig, channel: str = CHANNEL) -> Intake:
     """The production intake on the rig's own stream; it knows the configuration of this moment."""
     return Intake(
-        Heard(rig),
+        Heard(rig, channel),
         rig.open(),
         Current(rig.client.configuration()),
-        channel=CHANNEL,
+        channel=channel,
         org_id=rig.org.org_id,
         own=partial(own_change, user_id=rig.org.integration_user_id),
         wait_s=0.0,
