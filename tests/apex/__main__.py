@@ -21,19 +21,27 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the gate over a project in source format."""
+    """Run the gate over a project in source format, and over the extras that are deployed on it."""
     options = _options(words)
     answers = []
-    for answer in run(Project(options.project.resolve()), Toolbox.found(), options.only):
-        answers.append(answer)
-        _tell(answer, options.project)
-    sys.stdout.write(_table(answers))
-    skipped = [answer.name for answer in answers if isinstance(answer.outcome, Skipped)]
+    for project in _projects(options.project.resolve()):
+        asked = []
+        for answer in run(project, Toolbox.found(), options.only):
+            asked.append(answer)
+            _tell(answer, project.folder)
+        sys.stdout.write(f"{_from_here(project.folder)}\n{_table(asked)}")
+        answers += asked
+    skipped = dict.fromkeys(answer.name for answer in answers if isinstance(answer.outcome, Skipped))
     if any(_state(answer.outcome) in {"RED", "BROKEN"} for answer in answers):
         return 1
     if skipped:
         sys.stdout.write(f"not checked: {', '.join(skipped)}\n")
     return 2 if skipped and os.environ.get("APEX_CHECK") == "require" else 0
+
+
+def _projects(folder: Path) -> list[Project]:
+    extras = sorted(path.parent for path in (folder / "extras").glob("*/sfdx-project.json"))
+    return [Project(folder), *(Project(extra, folder) for extra in extras)]
 
 
 def _options(words: Sequence[str] | None) -> argparse.Namespace:

@@ -51,9 +51,13 @@ def text(element: ET.Element, *tags: str) -> str:
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with an `sfdx-project.json`; reads each file at most once."""
+    """A folder with an `sfdx-project.json`; reads each file at most once.
+
+    `on` is the folder of a project that is deployed before it: its parts may be named, and are not checked again.
+    """
 
     folder: Path
+    on: Path | None = None
 
     @cached_property
     def files(self) -> tuple[str, ...]:
@@ -71,13 +75,18 @@ class Project:
         """The metadata among the files."""
         return tuple(self._read(path) for path in self.files if path.endswith("-meta.xml"))
 
+    @cached_property
+    def there(self) -> tuple[Source, ...]:
+        """All sources that may be named."""
+        return self.sources if self.on is None else (*self.sources, *Project(self.on).sources)
+
     def of(self, suffix: str) -> list[Source]:
-        """The sources of one suffix, such as `field`."""
-        return [source for source in self.sources if source.suffix == suffix]
+        """The sources of one suffix that may be named, such as `field`."""
+        return [source for source in self.there if source.suffix == suffix]
 
     @cached_property
     def fields(self) -> dict[str, dict[str, Source]]:
-        """The project's own fields by object and name."""
+        """The fields of projects that may be named, by object and name."""
         found: dict[str, dict[str, Source]] = {}
         for source in self.of("field"):
             found.setdefault(source.owner, {})[source.name] = source

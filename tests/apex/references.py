@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from xml.etree import ElementTree as ET
 
 from apex.known import Known
@@ -190,6 +190,61 @@ def _record(source: Source, known: Known) -> Found:
         yield from _chosen(owner, text(entry, "field"), text(entry, "value"), known)
 
 
+def _there(kind: str, names: Iterable[str], known: Known) -> Found:
+    """Parts of the project by the suffix of their files."""
+    for name in names:
+        if name not in known.names(kind):
+            yield name, f"no such {kind}: {name}"
+
+
+def _action(source: Source, known: Known) -> Found:
+    owner, _, name = source.name.rpartition(".")
+    for of in filter(None, (owner, source.text("targetObject"))):
+        yield from _object(of, known)
+    yield from _there("flow", source.texts("flowDefinition"), known)
+    for tag in ("lightningComponent", "lightningWebComponent", "page"):
+        for part in source.texts(tag):
+            yield part, f"{name} opens a {tag}, which no step reads"
+    for field in source.texts("fieldOverrides", "field"):
+        yield from _owned(source.text("targetObject") or owner, field, known)
+
+
+FLOW_PARTS = ("actionCalls", "assignments", "decisions", "loops", "screens", "subflows", "waits", "transforms")
+FLOW_RECORDS = ("recordLookups", "recordCreates", "recordUpdates", "recordDeletes", "start")
+FLOW_VALUES = ("variables", "constants", "formulas", "textTemplates", "choices", "stages")
+"""Kinds of parts of a flow: steps that a way may lead to, those that work on records, and those that hold a value."""
+
+
+def _flow(source: Source, known: Known) -> Found:
+    for call in source.elements("actionCalls"):
+        name, of = text(call, "actionName"), text(call, "actionType")
+        if of == "apex":
+            yield from _there("cls", [name], known)
+        else:
+            yield name, f"an action of type {of}, which no step reads"
+    yield from _there("flow", source.texts("subflows", "flowName"), known)
+    for part in FLOW_RECORDS:
+        for name in source.texts(part, "object"):
+            yield from _object(name, known)
+    ways = {name for part in (*FLOW_PARTS, *FLOW_RECORDS) for name in source.texts(part, "name")}
+    values = {name for part in FLOW_VALUES for name in source.texts(part, "name")} | ways
+    for tag, there in (("targetReference", ways), ("elementReference", values), ("assignToReference", values)):
+        for name in _anywhere(source, tag):
+            if not name.startswith("$") and name.partition(".")[0] not in there:
+                yield name, f"no such part of the flow: {name}"
+
+
+def _anywhere(source: Source, tag: str) -> set[str]:
+    found = source.root.iter(NAMESPACE + tag) if source.root is not None else ()
+    return {(each.text or "").strip() for each in found}
+
+
+def _of_client_app(source: Source, known: Known) -> Found:
+    yield from _there("eca", source.texts("externalClientApplication"), known)
+    for names in source.texts("commaSeparatedPermissionSet"):
+        yield from _there("permissionset", [name.strip() for name in names.split(",")], known)
+
+
 CHECKS: dict[str, Callable[[Source, Known], Found]] = {
     "CompactLayout": _compact,
     "CustomApplication": _app,
@@ -197,11 +252,16 @@ CHECKS: dict[str, Callable[[Source, Known], Found]] = {
     "CustomMetadata": _record,
     "CustomObject": _object_parts,
     "CustomTab": _tab,
+    "ExtlClntAppGlobalOauthSettings": _of_client_app,
+    "ExtlClntAppOauthConfigurablePolicies": _of_client_app,
+    "ExtlClntAppOauthSettings": _of_client_app,
+    "Flow": _flow,
     "Layout": _layout,
     "ListView": _list_view,
     "PathAssistant": _path,
     "PermissionSet": _permissions,
     "PlatformEventChannelMember": _channel,
     "Queue": _queue,
+    "QuickAction": _action,
     "ValidationRule": _rule,
 }

@@ -247,3 +247,33 @@ LENGTHS: dict[str, dict[str, int]] = {
     "ReportType": {"label": 50, "description": 255},
     "ValidationRule": {"description": 255, "errorMessage": 255},
 }
+# Kinds that the published copy of the Metadata API's schema is too old to know: the elements that are known here.
+ELEMENTS: dict[str, frozenset[str]] = {
+    "ExternalClientApplication": frozenset(
+        {"contactEmail", "description", "distributionState", "isProtected", "label"}
+    ),
+    "ExtlClntAppGlobalOauthSettings": frozenset(
+        {
+            "callbackUrl",
+            "certificate",
+            "externalClientApplication",
+            "isConsumerSecretOptional",
+            "isIntrospectAllTokens",
+            "isPkceRequired",
+            "isSecretRequiredForRefreshToken",
+            "label",
+            "shouldRotateConsumerKey",
+            "shouldRotateConsumerSecret",
+        }
+    ),
+    "ExtlClntAppOauthConfigurablePolicies": frozenset(
+        {
+            "commaSeparatedPermissionSet",
+            "externalClientApplication",
+            "ipRelaxationPolicyType",
+            "label",
+            "permittedUsersPolicyType",
+        }
+    ),
+    "ExtlClntAppOauthSettings": frozenset({"commaSeparatedOauthScopes", "externalClientApplication", "label"}),
+}

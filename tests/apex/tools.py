@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 
 from apex.findings import Broken, Checked, Finding
 from apex.project import Project
 from apex.syntax import faults, trees
+from apex.tables import ELEMENTS
 from apex.toolbox import HERE, Ran, Toolbox
 
 FOUND = 4  # the exit code of our drivers, and of apex-ls, for "ran, and found something"
@@ -71,8 +73,12 @@ def lint(project: Project, toolbox: Toolbox) -> Checked | Broken:
 
 def shapes(project: Project, toolbox: Toolbox) -> Checked | Broken:
     """Has each metadata file the shape that the Metadata API describes?"""
-    ran = toolbox.node("shapes.mjs", str(project.folder))
-    return placed(ran, project, len(project.sources), "files")
+    ran = toolbox.node("shapes.mjs", str(project.folder), *sorted(ELEMENTS))
+    found = placed(ran, project, len(project.sources), "files")
+    older = sorted({source.kind for source in project.sources} & set(ELEMENTS))
+    if isinstance(found, Broken) or not older:
+        return found
+    return replace(found, notes=(f"the schema is too old for {', '.join(older)}: held to lists of elements instead",))
 
 
 def conversion(project: Project, toolbox: Toolbox) -> Checked | Broken:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from apex.project import NAMESPACE, Source, text
-from apex.tables import LENGTHS, NEEDED, NEEDED_BY_TYPE, WORDS
+from apex.tables import ELEMENTS, LENGTHS, NEEDED, NEEDED_BY_TYPE, WORDS
 
 NAME = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9])*(?:__(?:c|e|mdt|r))?")
 NAME_MAX = 40  # without the suffix
@@ -22,6 +22,7 @@ def problems(source: Source) -> Iterator[tuple[str, str]]:
         yield "", "not well-formed"
         return
     yield from _missing(source)
+    yield from _unknown(source)
     yield from _words(source)
     yield from _lengths(source)
     if source.kind == "CustomField":
@@ -45,6 +46,15 @@ def _missing(source: Source) -> Iterator[tuple[str, str]]:
             yield "", f"lacks <{name.replace('/', '><')}>"
         elif not any(len(found) or (found.text or "").strip() for found in source.elements(*name.split("/"))):
             yield f"<{name}", f"<{name}> is empty"
+
+
+def _unknown(source: Source) -> Iterator[tuple[str, str]]:
+    """Elements of kinds whose shape no schema at hand describes."""
+    known = ELEMENTS.get(source.kind)
+    for element in source.root if source.root is not None and known is not None else ():
+        tag = element.tag.removeprefix(NAMESPACE)
+        if tag not in (known or ()):
+            yield f"<{tag}", f"{tag} is not a known element of {source.kind}"
 
 
 def _words(source: Source) -> Iterator[tuple[str, str]]:
