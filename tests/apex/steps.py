@@ -6,14 +6,16 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from apex import formulas, metadata, queries, tools
+from apex import files, formulas, metadata, queries, tools
 from apex.findings import Broken, Checked, Outcome, Skipped, Step
 from apex.project import Project
 from apex.toolbox import Toolbox, ToolFailed
 
 NODE = ("node", "npm")
 JAVA = (*NODE, "java", "javac")
+FILES = "files"
 STEPS = (
+    Step(FILES, "every file is of a kind that a step reads", (), files.check),
     Step("syntax", "Salesforce's parser reads every class and trigger", NODE, tools.syntax),
     Step("format", "they look as the formatter writes them", NODE, tools.layout),
     Step("types", "Salesforce's compiler front end accepts them", JAVA, tools.types),
@@ -39,12 +41,12 @@ class Answer:
 
 
 def run(project: Project, toolbox: Toolbox, names: Sequence[str] = ()) -> Iterator[Answer]:
-    """Ask every step, or those named; each answer as soon as it is there."""
+    """Ask every step, or those named; each answer as soon as it is there. Strange files are red whatever is asked."""
     started = time.perf_counter()
     outcome = _installed(toolbox)
     yield Answer("tools", "packages of the lock file, and our drivers compiled", outcome, time.perf_counter() - started)
     for step in STEPS:
-        if not names or step.name in names:
+        if not names or step.name in (*names, FILES):
             started = time.perf_counter()
             answer = _asked(step, project, toolbox, outcome)
             yield Answer(step.name, step.question, answer, time.perf_counter() - started)

@@ -22,7 +22,9 @@ GIVEN = "lead.Pooled_At__c = Datetime.now();"
 SWALLOWED = """Database.rollback(start);
             tell(error.getTypeName() + ': ' + error.getMessage());"""
 LOCKED = "WHERE Id IN :poolIds WITH SYSTEM_MODE FOR UPDATE"
+POND = "<Pond xmlns='http://soap.sforce.com/2006/04/metadata'/>\n"
 FAULTS = (
+    Fault("files", "a flow's page", "flexipages/Pools.flexipage-meta.xml", new="<FlexiPage xmlns='x'/>\n"),
     Fault("syntax", "no semicolon", ROUTER, GIVEN, "lead.Pooled_At__c = Datetime.now()"),
     Fault("syntax", "a reserved word", ROUTER, "Set<Id> poolIds = new", "Set<Id> limit = new"),
     Fault("format", "two blanks", ROUTER, "guard(leads, before);", "guard(leads,  before);"),
@@ -71,6 +73,7 @@ FAULTS = (
         "<label>Pool Admin</label><labels>x</labels>",
     ),
     Fault("shapes", "a truth that is none", ADMIN, "<editable>true</editable>", "<editable>yes</editable>"),
+    Fault("shapes", "a type that the schema lacks", "ponds/Deep.pond-meta.xml", new=POND),
     Fault("shapes", "a tag not closed", ADMIN, "<label>Pool Admin</label>", "<label>Pool Admin"),
     Fault("metadata", "a type that is none", f"{POOL}/fields/Turn__c.field-meta.xml", ">Number<", ">Numbre<"),
     Fault("formulas", "a field that is not there", RULE, "ISCHANGED(Turn__c)", "ISCHANGED(Turns__c)"),
@@ -82,6 +85,13 @@ FAULTS = (
         "formulas", "a rule that is no truth", RULE, "AND(NOT(ISNEW())", "IF(TRUE, Turn__c, 0) + IF(AND(NOT(ISNEW())"
     ),
     Fault("formulas", "a text in a number", f"{POOL}/fields/Half__c.field-meta.xml", "/ 2, 0)", "/ 2, Key__c)"),
+    Fault(
+        "formulas",
+        "a formula where none is looked for",
+        f"{POOL}/Pool__c.object-meta.xml",
+        "<label>",
+        "<fields><fullName>Odd__c</fullName><formula>1 + 'a'</formula></fields><label>",
+    ),
     Fault("convert", "a file that nothing claims", "classes/Notes.txt", new="left behind\n"),
     Fault("convert", "a class that is left out", f"{SWEEP}-meta.xml", at=SWEEP),
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from apex import __main__ as gate
-from apex import metadata
+from apex import files, metadata
 from apex.findings import Checked, Skipped
 from apex.project import Project
 from apex.steps import STEPS, run
@@ -110,10 +110,29 @@ FAULTS = (
 )
 
 
+STRANGE = (
+    Fault("", "a kind of metadata", "flexipages/Pools.flexipage-meta.xml", new="<FlexiPage xmlns='x'/>\n"),
+    Fault("", "a component's code", "lwc/pool/pool.js", new="export default 1;\n"),
+    Fault("", "metadata in another format", "flows/Pool.flow", new="<Flow/>\n"),
+    Fault("", "a resource that nothing declares", "staticresources/Other.json", new="{}\n"),
+)
+
+
+@pytest.mark.parametrize("fault", STRANGE, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("only", [[], ["metadata"]], ids=["all", "one step"])
+def test_a_file_that_no_step_reads_is_red_whatever_is_asked(fault: Fault, only: list[str], tmp_path: Path):
+    """What is passed over would look checked."""
+    answers = {answer.name: answer.outcome for answer in run(plant(fault, tmp_path / "p"), Toolbox({}, tmp_path), only)}
+    found = answers["files"]
+    assert isinstance(found, Checked)
+    assert [finding.path for finding in found.findings] == [fault.named]
+
+
 @pytest.mark.parametrize("folder", [SHIPPED, SOUND], ids=["shipped", "sound"])
 def test_what_metadata_says_and_names_is_right(folder: Path):
     """Nothing is found in what ships, nor in the sound project."""
-    assert [str(found) for found in metadata.check(Project(folder), BARE).findings] == []
+    project = Project(folder)
+    assert [str(found) for step in (files, metadata) for found in step.check(project, BARE).findings] == []
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from apex import references, words
-from apex.known import Known
+from apex import files, metadata
 from apex.project import Project, Source
+from apex.toolbox import Toolbox
 from lead_router.core.model import Status
 from lead_router.salesforce import names
 from support import shipped_metadata as shipped
 
 EXTRAS = shipped.PROJECT / "extras"
-PROJECTS = {path.parent.name: Project(path.parent) for path in sorted(EXTRAS.glob("*/sfdx-project.json"))}
-SOURCES = [
-    pytest.param(source, id=f"{extra}:{source.name}.{source.suffix}")
-    for extra, project in PROJECTS.items()
-    for source in project.sources
-]
+PROJECTS = {
+    path.parent.name: Project(path.parent, shipped.PROJECT) for path in sorted(EXTRAS.glob("*/sfdx-project.json"))
+}
+BARE = Toolbox({})
 KEY_FIELDS_MAX = 5
 INFO_MAX = 1000
 APEX_VARIABLE = re.compile(r"@InvocableVariable\([^)]*\)\s+public \w+ (\w+)")
@@ -44,13 +44,42 @@ def test_an_extra_is_a_project_apart():
         assert apart["packageDirectories"] == [{"path": "force-app", "default": True}]
 
 
-@pytest.mark.parametrize("source", SOURCES)
-def test_an_extra_says_and_names_what_is_right(source: Source):
-    """Words, lengths and needed elements; what it names is in the project it comes with."""
-    known = Known(Project(shipped.PROJECT), {})
-    assert [*words.problems(source), *references.problems(source, known)] == []
-    tags = [child.tag for child in source.root] if source.root is not None else []
-    assert tags == sorted(tags, key=str.lower)
+@pytest.mark.parametrize("extra", PROJECTS)
+def test_an_extra_says_and_names_what_is_right(extra: str):
+    """No file of a kind that nobody reads; words, lengths and references, some to the project it comes with."""
+    project = PROJECTS[extra]
+    assert [*files.check(project, BARE).findings, *metadata.check(project, BARE).findings] == []
+    for source in project.sources:
+        tags = [child.tag for child in source.root] if source.root is not None else []
+        assert tags == sorted(tags, key=str.lower)
+
+
+FLOW, BUTTON = "flows/Route_This_Lead.flow-meta.xml", "quickActions/Lead.Route_This_Lead.quickAction-meta.xml"
+POLICY = "extlClntAppOauthPolicies/Lead_Router_Policy.ecaOauthPlcy-meta.xml"
+
+
+@pytest.mark.parametrize(
+    ("extra", "file", "old", "new"),
+    [
+        ("route-this-lead", FLOW, ">RouteLeadAction<", ">RouteLeadActor<"),
+        ("route-this-lead", FLOW, "<actionType>apex<", "<actionType>emailSimple<"),
+        ("route-this-lead", FLOW, "<targetReference>Fault<", "<targetReference>Faults<"),
+        ("route-this-lead", FLOW, "<elementReference>recordId<", "<elementReference>record<"),
+        ("route-this-lead", FLOW, "<assignToReference>reason<", "<assignToReference>reasons<"),
+        ("route-this-lead", BUTTON, ">Route_This_Lead<", ">Route_That_Lead<"),
+        ("external-client-app", POLICY, "<ipRelaxationPolicyType>Enforce</ipRelaxationPolicyType>", "<ip>Enforce</ip>"),
+        ("external-client-app", POLICY, ">Lead_Router_Integration<", ">Lead_Router_Integrator<"),
+        ("external-client-app", POLICY, "<externalClientApplication>Lead_Router<", "<externalClientApplication>Other<"),
+    ],
+)
+def test_a_wrong_name_in_an_extra_is_found(extra: str, file: str, old: str, new: str, tmp_path: Path):
+    """What a flow calls and where it leads, what a button opens, whom a client app is for."""
+    project = Project(Path(shutil.copytree(EXTRAS / extra, tmp_path / extra)), shipped.PROJECT)
+    path = project.folder / "force-app/main/default" / file
+    whole = path.read_text(encoding="utf-8")
+    assert old in whole
+    path.write_text(whole.replace(old, new, 1), encoding="utf-8")
+    assert [found.path for found in metadata.check(project, BARE).findings] == [f"force-app/main/default/{file}"]
 
 
 def test_the_path_has_a_word_for_reps_at_each_status():
