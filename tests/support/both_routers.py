@@ -29,13 +29,15 @@ def shipped_apex() -> Program:
 
 
 class Both:
-    """A rig whose org runs the shipped Apex. `say` changes its settings as a deployment does."""
+    """A rig whose org runs the shipped Apex, or `program`. `say` changes its settings as a deployment does."""
 
-    def __init__(self, path: Path, mode: str, *, switches: Switches | None = None) -> None:
+    def __init__(
+        self, path: Path, mode: str, program: Program | None = None, *, switches: Switches | None = None
+    ) -> None:
         need_parser()
         self.rig = Rig(path, switches or Switches())
         self.org, self.rest_org = self.rig.org, self.rig.rest_org
-        self.org.automation = Automation(self.org, shipped_apex())
+        self.org.automation = Automation(self.org, program or shipped_apex())
         self.say(Mode__c=mode)
 
     def say(self, **fields: Any) -> None:
