@@ -9,7 +9,7 @@ FIRST ?= 1000
 # Tests are spread over this many processes; 0 runs them in one, for a debugger.
 WORKERS ?= 2
 
-.PHONY: demo test soak bench fuzz coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-gate-test clean
+.PHONY: demo test soak bench fuzz coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -74,6 +74,10 @@ apex-format: $(VENV)/.dev
 apex-test: apex-tools
 	@cd tests/apex && $(abspath $(BIN))/python -m org_simulator.apex test $(CURDIR)/salesforce_metadata --minimum 90 $(ARGS) \
 	  || { code=$$?; test $$code -eq 3 && test "$$APEX_CHECK" != require; }
+
+# Single wrong edits of the shipped Apex, and which of them its tests find; ARGS="--all", "--seed N", "--sample N".
+apex-mutation: apex-tools
+	@PYTHONPATH=tests $(BIN)/python -m mutation $(ARGS) || { code=$$?; test $$code -eq 3 && test "$$APEX_CHECK" != require; }
 
 # Every step of apex-check, seen green and red.
 apex-gate-test: $(VENV)/.dev

@@ -100,14 +100,9 @@ def run_tests(org: Org, program: Program, wanted: str = "") -> Report:
     org.automation = automation = Automation(org, program)
     report = Report()
     hits: defaultdict[ApexClass, set[int]] = defaultdict(set)
-    for cls in program.classes.values():
-        if not cls.test:
-            continue
-        methods = [each for named in cls.methods.values() for each in named]
-        setups = [each for each in methods if _marked(each, "testsetup")]
-        for each in methods:
-            if is_test(each) and wanted.lower() in f"{cls.name}.{each.name}".lower():
-                report.outcomes.append(_run(org, automation, setups, each, hits))
+    for name, setups, method in tests_of(program):
+        if wanted.lower() in name.lower():
+            report.outcomes.append(run_one(automation, setups, method, hits))
     for cls in (*program.every(), *(trigger.cls for trigger in program.triggers)):
         if not cls.test and cls.lines:
             file = cls.file
@@ -115,6 +110,18 @@ def run_tests(org: Org, program: Program, wanted: str = "") -> Report:
             lines |= cls.lines
             hit |= hits[cls] & cls.lines
     return report
+
+
+def tests_of(program: Program) -> list[tuple[str, list[ApexMethod], ApexMethod]]:
+    """Each test by its `Class.method`, with the methods that set its org up."""
+    found = []
+    for cls in program.classes.values():
+        if not cls.test:
+            continue
+        methods = [each for named in cls.methods.values() for each in named]
+        setups = [each for each in methods if _marked(each, "testsetup")]
+        found += [(f"{cls.name}.{each.name}", setups, each) for each in methods if is_test(each)]
+    return found
 
 
 def _marked(method: ApexMethod, name: str) -> bool:
@@ -127,13 +134,14 @@ def is_test(method: ApexMethod) -> bool:
     return _marked(method, "istest") or "testmethod" in words
 
 
-def _run(
-    org: Org,
+def run_one(
     automation: Automation,
     setups: list[ApexMethod],
     method: ApexMethod,
     hits: defaultdict[ApexClass, set[int]],
 ) -> Outcome:
+    """Run one test in a transaction that is undone; the lines it reached are added to `hits`."""
+    org = automation.org
     started = time.perf_counter()
     failure, used = "", dict[str, int]()
     with org.transaction(org.admin_user_id, api="apex") as tx:

@@ -1,0 +1,107 @@
+"""Mutants put on trial: each against the tests that reach its line, two at a time."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mutation.edits import LOCK_DROPPED
+from mutation.suite import PATIENCE_S, Coverage, Sources, killer
+from org_simulator.apex.faults import Unsupported
+from org_simulator.apex.program import Program
+
+INVALID = "does not run here"
+
+Play = Callable[[Program], None]
+"""A story of two transactions; AssertionError if a promise was not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One edit: `said` in words, `text` the line before it, `made` the class after it. `named`: made by hand."""
+
+    file: str
+    line: int
+    reached: int
+    said: str
+    text: str
+    made: Any
+    named: bool = False
+    play: str = ""
+
+    @property
+    def cls(self) -> str:
+        """The class that is edited."""
+        return self.file.rpartition("/")[2].rpartition(".")[0]
+
+    @property
+    def locks(self) -> bool:
+        """Whether a lock is what it lacks: one transaction alone never misses that."""
+        return LOCK_DROPPED in self.said
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`killer` is the test that failed; empty: it survived. `valid` is false for what does not compile or run here."""
+
+    mutant: Mutant
+    killer: str
+    valid: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Court:
+    """What all trials share."""
+
+    sources: Sources
+    coverage: Coverage
+    plays: dict[str, Play]
+    patience_s: float = PATIENCE_S
+
+    def tests_for(self, mutant: Mutant) -> list[str]:
+        """Those that reach its line; for one made by hand, all that reach its class, the class's own first."""
+        if not mutant.named:
+            return self.coverage.tests_of(mutant.file, mutant.reached)
+        lines = sorted(line for file, line in self.coverage.by_line if file == mutant.file)
+        found = {name for line in lines for name in self.coverage.by_line[mutant.file, line]}
+        own = f"{mutant.cls}Test."
+        return sorted(found, key=lambda name: (not name.startswith(own), self.coverage.seconds[name]))
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """Asks test after test until one fails; before them, for a lock, the plays of two transactions."""
+        try:
+            program = self.sources.with_unit(mutant.file, mutant.made)
+            if failed := self._played(mutant, program):
+                return Verdict(mutant, failed)
+            asked = self.tests_for(mutant)
+            return Verdict(mutant, killer(program, self.sources.schema, self.coverage, asked, self.patience_s))
+        except Unsupported as fault:
+            return Verdict(mutant, f"{INVALID}: {fault}", valid=False)
+
+    def _played(self, mutant: Mutant, program: Program) -> str:
+        for name in self.plays if mutant.locks else filter(None, [mutant.play]):
+            try:
+                self.plays[name](program)
+            except AssertionError:
+                return name
+        return ""
+
+
+_COURT: list[Court] = []
+"""Handed to the workers by fork, as programs are too entangled to be sent."""
+
+
+def _judged(mutant: Mutant) -> Verdict:
+    return _COURT[0].judge(mutant)
+
+
+def verdicts(court: Court, mutants: Sequence[Mutant], workers: int) -> Iterator[Verdict]:
+    """As they are found, in the order of the mutants."""
+    if workers <= 1:
+        yield from map(court.judge, mutants)
+        return
+    _COURT[:] = [court]
+    with multiprocessing.get_context("fork").Pool(workers) as pool:
+        yield from pool.imap(_judged, mutants)
