@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import sqlite3
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from lead_router.core.model import Submission
 from lead_router.errors import LeadRouterError, Misconfigured, StoreUnavailable
 from lead_router.jobs import open_store
 from lead_router.jobs.migrations import Migration, known, migrate
@@ -72,6 +74,27 @@ class TestHistory:
         assert migrate(engine, migrations=(*known(), later)) == later.version
         engine.close()
         assert database.execute("SELECT colour FROM routing_job") == [("red",)]
+
+    def test_jobs_of_before_are_found_by_both_submission_keys(self, database):
+        """What waits while the program is replaced is a sibling afterwards; the odd key stood in its payload alone."""
+        keys = ["e" + "1" * 31, "o" + "2" * 31]
+        engine = database.engine()
+        migrate(engine, migrations=known()[:3])
+        engine.close()
+        for number, told in ((1, {"submission": keys, "cause": "waiting"}), (2, {"text": "\0"}), (3, {})):
+            even = f"'{keys[0]}'" if "submission" in told else "NULL"
+            database.execute(
+                "INSERT INTO routing_job (org_id, idempotency_key, submission_key, lead_id, ordering_key, payload,"
+                " status, attempts, max_attempts, next_run_at, created_at)"
+                f" VALUES ('{ORG}', 'k{number}', {even}, 'l{number}', 'l{number}', '{json.dumps(told)}',"
+                " 'queued', 0, 9, 1, 1)"
+            )
+        store = database.open()
+
+        assert (
+            [one.lead_id for one in store.siblings(keys)] == [one.lead_id for one in store.siblings(keys[1:])] == ["l1"]
+        )
+        assert [job.submission for job in store.claim("w", limit=9, lease_s=60)] == [Submission(*keys), None, None]
 
     def test_a_migration_that_fails_leaves_nothing_behind(self, database):
         """Not even its first statements; the next start tries again."""

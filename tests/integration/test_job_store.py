@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from lead_router.core.model import Submission
 from lead_router.jobs import ATTEMPTS_MAX, CLAIM_MAX, known_orgs
 from lead_router.ports import (
     Bury,
@@ -61,10 +63,10 @@ class TestRecord:
     def test_a_job_comes_back_as_it_was_recorded(self, store):
         """Every field survives the database unchanged, text of any script included."""
         payload = {"LeadSource": "Web", "nested": {"a": [1, None, True]}, "text": "Zoë 東京 \0 🎈", "lone": "\ud800"}
-        store.record([NewJob("key", lead_id(1), "order", payload, submission_key="ab" * 16)])
+        store.record([NewJob("key", lead_id(1), "order", payload, submission=Submission("ab" * 16, "cd" * 16))])
         (job,) = claim(store)
         assert (job.idempotency_key, job.lead_id, job.ordering_key) == ("key", lead_id(1), "order")
-        assert (job.payload, job.submission_key) == (payload, "ab" * 16)
+        assert (job.payload, job.submission) == (payload, Submission("ab" * 16, "cd" * 16))
         assert (job.attempts, job.max_attempts) == (1, ATTEMPTS_MAX)
 
     def test_ids_that_differ_in_case_alone_are_two(self, store):
@@ -626,13 +628,14 @@ class TestWaiting:
         assert (during, store.waiting(limit=10)) == (4, [])
 
     def test_some_leads_are_asked_at_once(self, database, store):
-        """The others rest on, and so do those that wait for no member."""
+        """Those that are held for whatever reason; the others rest on, and so does what failed and is tried again."""
         self.held(store, (1, "g1", 1), (2, "g1", 2))
-        store.record([new_job(3)])
-        store.end([(job, Release(600, "held: no rule matches")) for job in claim(store)])
+        store.record([new_job(3), new_job(4)])
+        kept, failed = claim(store)
+        store.end([(kept, Release(600, "held: no rule matches")), (failed, Retry(600, "RowLocked"))])
 
-        assert store.ask_leads([lead_id(2), lead_id(3), lead_id(9)]) == 1
-        assert (leads(claim(store)), store.ask_leads([])) == ([lead_id(2)], 0)
+        assert store.ask_leads([lead_id(number) for number in (2, 3, 4, 9)]) == 2
+        assert (leads(claim(store)), store.ask_leads([])) == ([lead_id(2), lead_id(3)], 0)
 
     def test_orgs_do_not_wait_for_each_other(self, database, store):
         """Nor do they wake each other's leads."""
@@ -640,6 +643,68 @@ class TestWaiting:
         other = database.open(org_id="00D000000000002AAA")
 
         assert (other.waiting(limit=10), other.ask_leads([lead_id(1)])) == ([], 0)
+
+
+class TestSiblings:
+    """Jobs that are not over are found by either key of their leads' submissions."""
+
+    ONE, NEXT, LATER = Submission("e1", "o1"), Submission("e2", "o1"), Submission("e2", "o2")
+
+    def come(self, store, *submissions):
+        for number, submission in enumerate(submissions, start=1):
+            store.record([replace(new_job(number), submission=submission)])
+
+    def found(self, store, submission):
+        return sorted(leads(store.siblings([submission.even, submission.odd])))
+
+    def test_one_shared_key_is_enough_and_it_may_be_the_odd_one(self, store):
+        """Neighbouring buckets share one key; two buckets apart share none."""
+        self.come(store, self.ONE, None)
+
+        assert self.found(store, self.NEXT) == [lead_id(1)]
+        assert (self.found(store, self.LATER), store.siblings([])) == ([], [])
+
+    def test_of_each_key_the_first_job_is_told(self, store):
+        """However many leads a form sent twice a second made."""
+        self.come(store, *[self.ONE] * 5, self.LATER)
+
+        assert self.found(store, self.NEXT) == [lead_id(1), lead_id(6)]
+
+    def test_what_is_over_is_no_sibling_and_what_waits_or_is_at_work_is(self, database, store):
+        """Done and dead jobs hold up nobody."""
+        for end, told in (
+            (None, 1),
+            (Release(60, "held: away"), 1),
+            (Retry(60, "x"), 1),
+            (Done("x"), 0),
+            (Bury("x"), 0),
+        ):
+            self.come(store, self.ONE)
+            (job,) = claim(store)
+            if end is not None:
+                store.end([(job, end)])
+            assert len(self.found(store, self.ONE)) == told, end
+            database.execute("DELETE FROM routing_job")
+
+    def test_the_keys_are_those_of_the_lead_as_it_was_last_read(self, database, store):
+        """An event may tell none; a release that read no lead keeps what was known."""
+        self.come(store, None)
+        for submission in (self.ONE, None):
+            (job,) = claim(store)
+            store.end([(job, Release(0, "held: away", submission=submission))])
+            database.wait(1)
+        (one,) = store.siblings([self.ONE.odd])
+        (view,) = store.jobs()
+
+        assert (one.submission_keys, one.payload) == (("e1", "o1"), view.payload)
+        assert (one.id, one.idempotency_key, one.created_at) == (view.id, view.idempotency_key, view.created_at)
+        assert 2 <= one.age_s < 60
+
+    def test_other_orgs_have_none(self, database, store):
+        """Orgs share a database and nothing else."""
+        self.come(store, self.ONE)
+
+        assert database.open(org_id="00D000000000002AAA").siblings(["e1", "o1"]) == []
 
 
 def observation(number, owner, group="g1"):

@@ -204,7 +204,7 @@ class TestEmbedded:
         """No statement of a worker scans the table."""
         store = embedded.open()
         store.record([new_job(number) for number in range(100)])
-        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END):
+        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS):
             plan = engine_of(store).write([(f"EXPLAIN QUERY PLAN {statement}", PARAMETERS)])[0]
             assert [row["detail"] for row in plan if row["detail"].startswith("SCAN routing_job")] == []
             assert any("SEARCH" in row["detail"] for row in plan)
@@ -297,14 +297,15 @@ class TestShared:
             over = "1" if status == "done" else "NULL"
             shared.execute(
                 "INSERT INTO routing_job (org_id, idempotency_key, lead_id, ordering_key, payload, status, attempts,"
-                " max_attempts, next_run_at, created_at, completed_at)"
-                f" SELECT '{ORG}', n, n, n, '{{}}', '{status}', 0, 9, 1, 1, {over}"
+                " max_attempts, next_run_at, created_at, completed_at, submission_key, submission_odd)"
+                f" SELECT '{ORG}', n, n, n, '{{}}', '{status}', 0, 9, 1, 1, {over},"
+                " 'e' || n, 'o' || n"
                 f" FROM generate_series({first}, {last}) AS n"
             )
         store.claim("other", limit=200, lease_s=600)
         if analysed:
             shared.execute("ANALYZE routing_job")
-        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END):
+        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS):
             plan = "\n".join(
                 row["QUERY PLAN"] for row in engine_of(store).write([(f"EXPLAIN {statement}", PARAMETERS)])[0]
             )
@@ -318,5 +319,5 @@ PARAMETERS = {
     "lease_ms": 60_000,
     "limit": 200,
     "token": "t",
-    "rows": '[{"id": 1, "token": "t", "verb": "done", "outcome": "assigned"}]',
+    "rows": '[{"id": 1, "token": "t", "verb": "done", "outcome": "assigned", "key": "e1"}]',
 }

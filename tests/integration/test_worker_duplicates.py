@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
+from lead_router.core.model import Rollout, Switch
+from lead_router.ports import Bury, NewJob
+from lead_router.salesforce.configuration import Intake
 from org_simulator.switches import Switches
 from support.worker_rig import Rig
 
@@ -47,7 +51,24 @@ def test_a_second_lead_of_a_submission_follows_without_a_turn(rig: Rig, together
 
 
 def test_two_routers_that_meet_over_one_submission_give_it_out_once(rig: Rig):
-    """The unique index refuses the second, whichever router it came from; then it follows."""
+    """The unique index refuses the second, whichever database its router has; then it follows."""
+    first, second = rig.rest_org.lead(MAIL), rig.rest_org.lead(MAIL)
+    rig.told(first)
+    jobs = rig.open("rival.db")
+    rival = rig.worker(rig.connect(), name="rival", store=jobs)
+
+    def overtake() -> None:
+        rig.told(second, store=jobs)
+        rig.drain(rival)
+
+    rig.client.before_write.append(overtake)
+    rig.drain()
+
+    assert (rig.owner(first), rig.owner(second), rig.turns()) == ("Ann", "Ann", [1])
+
+
+def test_a_second_lead_waits_for_a_first_that_another_router_has_at_work(rig: Rig):
+    """Of one database, both know it: nothing is written twice, and the second follows within seconds."""
     first, second = rig.rest_org.lead(MAIL), rig.rest_org.lead(MAIL)
     rig.told(first)
     rival = rig.worker(rig.connect(), name="rival")
@@ -57,6 +78,127 @@ def test_two_routers_that_meet_over_one_submission_give_it_out_once(rig: Rig):
         rig.drain(rival)
 
     rig.client.before_write.append(overtake)
+    rig.drain()
+    assert (rig.outcomes(), len(rig.client.batches)) == (["assigned", "queued"], 1)
+    rig.clock.advance(5)
+    rig.drain(rival)
+
+    assert (rig.owner(first), rig.owner(second), rig.turns()) == ("Ann", "Ann", [1])
+
+
+def held_first(rig: Rig, *, sent_again_s: float = 30) -> tuple[str, str]:
+    """A lead that nobody can have, and the same form sent again when its job rests; the second meets another rule."""
+    rest = rig.rest_org
+    rest.update(rest.refs["emea"], Mode__c="Off")
+    group = rest.insert("Round_Robin_Group__c", Name="Dach", Key__c="dach", Mode__c="Live")
+    rest.insert("Round_Robin_Member__c", Group__c=group, User__c=rest.refs["bob"], Weight__c=1)
+    rest.insert(
+        "Routing_Rule__c",
+        Name="Dach",
+        Precedence__c=0,
+        Active__c=True,
+        Criteria__c="Country = 'DE'",
+        Target_Group__c=group,
+    )
+    rig.router = rig.worker()
+    (first,) = rig.leads(1, Email=MAIL)
+    rig.drain()
+    rig.clock.advance(sent_again_s)
+    (second,) = rig.leads(1, Email=MAIL, Country="DE")
+    rig.drain()
+    return first, second
+
+
+@pytest.mark.parametrize("seconds_left", [300, 1], ids=["one bucket", "bucket boundary between"])
+def test_a_second_lead_of_a_later_batch_waits_for_a_held_first_and_follows_it(rig: Rig, seconds_left: int):
+    """A form sent twice while nobody can have the first: one owner, one turn, whatever rule the second meets."""
+    _until_bucket_end(rig, seconds_left)
+    first, second = held_first(rig)
+    shown = rig.lead(second)
+    assert (rig.turns(), shown["Routing_Status__c"]) == ([], "Held")
+    assert shown["Routing_Error__c"] == f"waits for lead {first} of the same submission, which has no owner yet"
+    rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Live")
+    rig.clock.advance(60)
+    rig.drain()
+
+    assert (rig.owner(first), rig.owner(second), rig.turns()) == ("Ann", "Ann", [1])
+    assert rig.outcomes() == ["assigned", "duplicate"]
+
+
+def test_the_wait_for_a_held_first_is_bounded_and_rests_longer_each_time(rig: Rig):
+    """After ten minutes the second is routed by itself, with the keys; the first follows it. It costs few calls."""
+    first, second = held_first(rig)
+    used = rig.rest_org.rest.usage().calls
+    for _ in range(660):
+        rig.clock.advance(1)
+        rig.drain()
+    asked = rig.rest_org.rest.usage().calls - used
+
+    assert (rig.owner(first), rig.owner(second), rig.outcomes()) == ("Bob", "Bob", ["duplicate", "assigned"])
+    assert asked < 60, asked
+
+
+@pytest.mark.parametrize("how", ["dead", "deleted", "owned"])
+def test_nobody_waits_for_a_first_that_waits_no_more(rig: Rig, how: str):
+    """Its job is dead, or it is known at once that nobody needs to give it to anybody; no call but that one is made."""
+    rest = rig.rest_org
+    rest.update(rest.refs["emea"], Mode__c="Off")
+    (first,) = rig.leads(1, Email=MAIL)
+    rig.drain()
+    match how:
+        case "dead":
+            rig.clock.advance(60)
+            rig.store.end([(job, Bury("refused")) for job in rig.store.claim("x", limit=1, lease_s=60)])
+        case "deleted":
+            rest.delete(first)
+        case "owned":
+            rest.update(first, OwnerId=rest.refs["bob"])
+    rest.update(rest.refs["emea"], Mode__c="Live")
+    (second,) = rig.leads(1, Email=MAIL)
+    rig.drain()
+
+    assert (rig.owner(second), rig.turns()) == ("Ann", [1])
+
+
+@pytest.mark.parametrize(("duplicates", "window_s"), [("off", 600), ("live", 0)])
+def test_where_duplicates_are_not_looked_for_nobody_waits_and_no_job_is_looked_up(
+    tmp_path: Path, duplicates: str, window_s: int
+):
+    """Neither a switch nor a window of 0 costs a query."""
+    rig = Rig(tmp_path, intake=Intake(submission_window_s=window_s, rollout=Rollout(duplicates=Switch(duplicates))))
+    asked: list[str] = []
+    rig.store.siblings = lambda keys: asked.extend(keys) or []
+    _, second = held_first(rig)
+    rig.close()
+
+    assert (rig.owner(second), asked) == ("Bob", [])
+
+
+def test_where_duplicates_are_observed_the_second_goes_its_way_and_tells_of_the_wait(tmp_path: Path):
+    """Observe writes what live would have done, of a first of an earlier batch too."""
+    rig = Rig(tmp_path, intake=Intake(rollout=Rollout(duplicates=Switch.OBSERVE)))
+    first, second = held_first(rig)
+    (row,) = rig.ledger()
+    rig.close()
+
+    assert (row["Lead__c"], rig.owner(second)) == (second, "Bob")
+    assert (
+        f"Duplicates are only observed; live, it waits for lead {first} of the same submission" in row["Explanation__c"]
+    )
+
+
+def test_a_request_that_tells_no_submission_is_a_first_once_it_was_held(rig: Rig):
+    """Where a trigger asks for routing its event bears an id alone: the keys are those of the lead as it was read."""
+    rest = rig.rest_org
+    rest.update(rest.refs["emea"], Mode__c="Off")
+    first = rest.lead(MAIL)
+    rig.store.record([NewJob(f"asked.{first}", first, first, {})])
+    rig.drain()
+    rest.update(rest.refs["emea"], Mode__c="Live")
+    (second,) = rig.leads(1, Email=MAIL)
+    rig.drain()
+    assert rig.turns() == []
+    rig.clock.advance(60)
     rig.drain()
 
     assert (rig.owner(first), rig.owner(second), rig.turns()) == ("Ann", "Ann", [1])

@@ -68,9 +68,9 @@ class Rig:
         self.breaker = Breaker(self.clock.monotonic)
         self.router = self.worker()
 
-    def open(self) -> SqlJobStore:
+    def open(self, database: str = "jobs.db") -> SqlJobStore:
         store = open_store(
-            f"sqlite:///{self.path / 'jobs.db'}",
+            f"sqlite:///{self.path / database}",
             org_id=self.org.org_id,
             clock=lambda: self.clock.now().timestamp(),
             max_attempts=3,
@@ -82,11 +82,13 @@ class Rig:
         _, rest, _ = self.rest_org.connect()
         return Interrupted(rest, self.intake, now=self.clock.now)
 
-    def worker(self, client: SalesforceOrg | None = None, *, name: str = "one") -> Worker:
+    def worker(
+        self, client: SalesforceOrg | None = None, *, name: str = "one", store: SqlJobStore | None = None
+    ) -> Worker:
         client = client or self.client
         return Worker(
             client,
-            self.open(),
+            store or self.open(),
             Current(client.configuration()),
             self.breaker,
             name=name,
@@ -112,17 +114,15 @@ class Rig:
             **{**plain, **options},
         )
 
-    def told(self, *lead_ids: str) -> None:
-        """The stream tells of new leads."""
+    def told(self, *lead_ids: str, store: SqlJobStore | None = None) -> None:
+        """The stream tells of new leads, by default those who use the rig's own database."""
         configuration = self.client.configuration()
         jobs = []
         for lead_id in lead_ids:
             submission = submission_of(self.rest_org.row(lead_id), configuration)
-            payload: dict[str, Any] = {"event_at": self.clock.now().isoformat()}
-            if submission is not None:
-                payload["submission"] = [submission.even, submission.odd]
-            jobs.append(NewJob(create_key(self.org.org_id, lead_id), lead_id, lead_id, payload))
-        self.store.record(jobs)
+            payload = {"event_at": self.clock.now().isoformat()}
+            jobs.append(NewJob(create_key(self.org.org_id, lead_id), lead_id, lead_id, payload, submission))
+        (store or self.store).record(jobs)
 
     def leads(self, count: int, **fields: Any) -> list[str]:
         """New leads in the intake queue, told of by the stream."""

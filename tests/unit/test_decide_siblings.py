@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from lead_router.core.decide import WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Assign, Follow, Hold, Mode, Observed, ToOwner
+from lead_router.core.model import Assign, Elder, Follow, Hold, Mode, Observed, ToOwner
 from lead_router.core.siblings import Lone, Siblings, Trail, course, rows_by_key
 from support.decide_scene import (
     FALLBACK,
     INTAKE,
+    NOW,
     ask,
     configuration,
     lead,
@@ -184,3 +186,60 @@ def test_an_observed_first_takes_no_turn_for_its_second_either():
     """Observe holds both; nothing follows a decision that was not written."""
     seen = snapshot([lead(1, ANN), lead(2, ANN)], [replace(EMEA, mode=Mode.OBSERVE)])
     assert [type(decision) for decision in decide(SETTINGS, seen, [ask(1), ask(2)])] == [Observed, Hold]
+
+
+def waits_beside(number=1, *, minutes=-1, keys=(KEYS.even, KEYS.odd)):
+    """A living job of an older lead of Ann's submission, none of this round's."""
+    return Elder(replace(ask(number), event_at=NOW + timedelta(minutes=minutes), held=True), keys)
+
+
+def test_a_second_lead_waits_for_an_older_one_that_waits_elsewhere_and_no_longer_than_told():
+    """The first was held in an earlier batch: no ledger row tells of it, its job does."""
+    seen = {"elders": (waits_beside(),)}
+    decision = second([], **seen)
+    assert isinstance(decision, Hold)
+    assert decision.reason == f"waits for lead {lead_id(1)} of the same submission, which has no owner yet"
+    assert [second([], waited_s=waited, **seen).retry_s for waited in (0, 100, 596)] == [WAIT_RETRY_S, 25, 4]
+    alone = second([], waited_s=600, **seen)
+    assert isinstance(alone, Assign)
+    assert alone.submission == KEYS
+
+
+@pytest.mark.parametrize("keys", [(KEYS.even,), (KEYS.odd,)])
+def test_an_elder_of_a_neighbouring_bucket_is_waited_for(keys):
+    """One shared key is enough; without one the leads have nothing to do with each other."""
+    assert isinstance(second([], elders=(waits_beside(keys=keys),)), Hold)
+    assert isinstance(second([], elders=(waits_beside(keys=("e", "o")),)), Assign)
+
+
+def test_the_older_lead_never_waits_for_the_younger():
+    """Of two that know each other one goes: the one whose event came first, then the one with the older job."""
+    assert isinstance(second([], elders=(waits_beside(minutes=1),)), Assign)
+    assert isinstance(second([], elders=(waits_beside(3, minutes=0),)), Assign)
+    assert isinstance(second([], elders=(waits_beside(1, minutes=0),)), Hold)
+    assert isinstance(second([], elders=(waits_beside(2),)), Assign)
+
+
+@pytest.mark.parametrize(
+    ("changes", "ledger"),
+    [
+        ({"owner_id": user("Z")}, []),
+        ({"is_converted": True}, []),
+        ({"round": 1}, []),
+        ({}, [row(1, INTAKE)]),
+    ],
+)
+def test_an_elder_that_waits_for_no_first_owner_is_not_waited_for(changes, ledger):
+    """It has an owner, is converted, or was routed before: then the ledger would tell if it held the keys."""
+    seen = snapshot([lead(1, ANN, **changes), lead(2, ANN)], [EMEA], ledger, elders=(waits_beside(),))
+    (decision,) = decide(SETTINGS, seen, [ask(2)])
+    assert isinstance(decision, Assign)
+    assert isinstance(second([], elders=(waits_beside(),), gone={lead_id(1): None}), Assign)
+
+
+def test_a_first_in_the_ledger_or_in_the_batch_comes_before_an_elder():
+    """Who has the keys is followed, whoever else waits; a lead of the batch is decided, not waited for."""
+    assert isinstance(second([first(user("Z"), 3)], elders=(waits_beside(),)), Follow)
+    seen = snapshot([lead(1, ANN), lead(2, ANN)], [EMEA], elders=(waits_beside(),))
+    decisions = decide(SETTINGS, seen, [replace(ask(1), event_at=NOW - timedelta(minutes=1)), ask(2)])
+    assert [type(decision) for decision in decisions] == [Assign, Follow]

@@ -229,7 +229,7 @@ def test_a_returned_lead_stays_where_it_is_and_keeps_its_job(position, reason):
     (decision,) = decide(rerouting(position), _returned(), [ask(1)])
     assert isinstance(decision, Hold)
     assert (decision.reason, decision.shown, decision.group_id) == (reason, False, None)
-    release = held(decision, NOW)
+    release = held(decision, configuration(), NOW)
     assert (release.delay_s, release.reason, release.group_id) == (900.0, f"held: {reason}", None)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from lead_router.core import wording
 from lead_router.core.batch import BATCH_MAX, batches
 from lead_router.core.choice import HOLD_RETRY_MAX_S, HOLD_RETRY_S, WAIT_RETRY_S, by_rule
+from lead_router.core.elders import elder_of, line_up_elders
 from lead_router.core.keys import submission_of
 from lead_router.core.leaving import left
 from lead_router.core.model import (
@@ -33,6 +34,7 @@ from lead_router.core.taken import taken
 
 __all__ = ["BATCH_MAX", "HOLD_RETRY_MAX_S", "HOLD_RETRY_S", "UNSEEN_S", "WAIT_RETRY_S", "batches", "decide"]
 
+WAIT_SHARE = 4  # a lead that waits for its first is asked again after a quarter of the time that it has waited
 UNSEEN_S = 60.0  # a lead that cannot be read for so long after its event is gone
 
 
@@ -44,6 +46,7 @@ def decide(configuration: Configuration, snapshot: Snapshot, asks: Sequence[Ask]
     """
     table = laid(configuration, snapshot)
     line_up(table, asks)
+    line_up_elders(table, asks)
     made: dict[int, Decision] = {}
     for place in sorted(range(len(asks)), key=lambda place: age(asks[place])):
         decision = made[place] = _decision(table, asks[place])
@@ -94,7 +97,7 @@ def _unread(table: Table, ask: Ask) -> Hold | Skip:
 
 
 def _course(table: Table, case: Case) -> Course:
-    found = course(case.ask, case.submission, table.siblings)
+    found = course(case.ask, case.submission, table.siblings, elder_of(table, case))
     return observed(found) if table.configuration.rollout.duplicates is Switch.OBSERVE else found
 
 
@@ -105,7 +108,8 @@ def _by_course(table: Table, case: Case) -> Decision:
             return Follow(case.ask, case.lead, owner, case.round, first, wording.by_trail(first))
         case Wait(reason=reason):
             left = table.siblings.wait_s - case.ask.waited_s
-            return Hold(case.ask, case.lead, reason, min(WAIT_RETRY_S, max(left, 1.0)))
+            pause = max(WAIT_RETRY_S, case.ask.waited_s / WAIT_SHARE)
+            return Hold(case.ask, case.lead, reason, min(pause, max(left, 1.0)))
         case Lone(keys_free=keys_free, note=note):
             if note or not keys_free:
                 notes = (*case.notes, note) if note else case.notes

@@ -130,3 +130,11 @@ class Ask:
     cause: Cause = Cause.WAITING
     owner_before: str | None = None
     held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Elder:
+    """The ask of a job that is not over, of a lead with these submission keys, one or two."""
+
+    ask: Ask
+    keys: tuple[str, ...]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lead_router.core.decisions import Assign, Batch, Count, Decision, Follow, Hold, Observed, Skip, Write
-from lead_router.core.leads import Ask, Cause, Lead, LedgerRow, Match, Outcome, Status, Submission
+from lead_router.core.leads import Ask, Cause, Elder, Lead, LedgerRow, Match, Outcome, Status, Submission
 from lead_router.core.rollout import ALL_LIVE, Rollout, Switch
 from lead_router.core.roster import Absence, Group, Holiday, Hours, Member, Mode, Recurrence, Reroute, Turn, Window
 from lead_router.core.targets import MatchBy, MatchOn, Rule, Target, ToGroup, ToMatched, ToOwner
@@ -22,6 +22,7 @@ __all__ = [
     "Configuration",
     "Count",
     "Decision",
+    "Elder",
     "Follow",
     "Group",
     "Hold",
@@ -97,7 +98,8 @@ class Snapshot:
     `open_leads` are by user id, read where a member has a cap on them; `matches` by lead id, best first, read where a
     rule asks for them, but not for the leads of `unasked`, which the org does not have. `gone` maps a deleted lead's id
     to that of the lead it was merged into, or to None. `waiting` are asks, none of this batch's, of living jobs whose
-    leads (in `leads`) wait for members (`Hold.group_id`).
+    leads (in `leads`) wait for members (`Hold.group_id`). `elders` are living jobs that share submission keys with this
+    batch's; where their leads were not read, they wait.
     """
 
     taken_at: datetime
@@ -111,3 +113,4 @@ class Snapshot:
     unasked: frozenset[str] = frozenset()
     gone: Mapping[str, str | None] = field(default_factory=dict)
     waiting: tuple[Ask, ...] = ()
+    elders: tuple[Elder, ...] = ()

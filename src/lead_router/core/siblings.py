@@ -63,12 +63,12 @@ def rows_by_key(ledger: Iterable[LedgerRow]) -> dict[str, tuple[LedgerRow, ...]]
     return found
 
 
-def course(ask: Ask, submission: Submission | None, siblings: Siblings) -> Course:
+def course(ask: Ask, submission: Submission | None, siblings: Siblings, elder_id: str | None = None) -> Course:
     """What a lead of this submission does, by what became of the others.
 
     A sibling in the ledger holds the keys for ever: the lead follows its present owner if that is a person, waits at
     most `wait_s` while it has none, and after that, or if it is gone or its owner is inactive, goes its own way without
-    keys.
+    keys. `elder_id` is an older lead of the submission that is neither in the ledger nor in this batch, and waits.
     """
     if submission is None:
         return Lone(keys_free=True)
@@ -77,7 +77,9 @@ def course(ask: Ask, submission: Submission | None, siblings: Siblings) -> Cours
     if rows:
         return _after_rows(ask, rows, siblings)
     firsts = [decision for key in keys if (decision := siblings.decided.get(key)) is not None]
-    return _after_decision(ask, firsts[0], siblings) if firsts else Lone(keys_free=True)
+    if firsts:
+        return _after_decision(ask, firsts[0], siblings)
+    return Lone(keys_free=True) if elder_id is None else _wait_or_go(ask, elder_id, siblings, keys_free=True)
 
 
 def observed(found: Course) -> Lone:

@@ -43,7 +43,7 @@ class Table:
 
     Groups move on with each turn, open leads with each assignment, and `waiting`, the leads that wait for members, the
     oldest first, with each lead that joins them. `passed` is by group and member how many of these, from the first on,
-    that member could never take.
+    that member could never take. `elders` is by submission key the oldest ask of a lead that waits beside this round.
     """
 
     configuration: Configuration
@@ -57,6 +57,7 @@ class Table:
     decided: dict[str, Decision]
     open_leads: dict[str, int]
     waiting: list[Waiter] = field(default_factory=list)
+    elders: dict[str, Ask] = field(default_factory=dict)
     passed: dict[tuple[str, str], int] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
 

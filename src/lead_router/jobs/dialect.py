@@ -16,7 +16,7 @@ class Dialect:
 
     `now` is the database's time in milliseconds since 1970; `rows` turns the JSON list `:rows` into `r(key, value)`;
     `skip_locked` passes over rows that another transaction is claiming; `line_up` waits for an org's other recorders;
-    `tables` lists the tables already there.
+    `tables` lists the tables already there; `payload_odd` is the second of a payload's submission keys.
     """
 
     parameter: str
@@ -28,6 +28,7 @@ class Dialect:
     id: str
     text: str
     bytes: str
+    payload_odd: str
     tables: str
 
 
@@ -41,6 +42,7 @@ SQLITE = Dialect(
     id="INTEGER PRIMARY KEY AUTOINCREMENT",  # never reuses an id, so ids tell the order of arrival
     text="TEXT",  # compares byte by byte: Salesforce ids differ in case alone
     bytes="BLOB",
+    payload_odd="json_extract(payload, '$.submission[1]')",
     tables="SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
 )
 
@@ -54,6 +56,7 @@ POSTGRES = Dialect(
     id="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     text='TEXT COLLATE "C"',  # compares byte by byte: Salesforce ids differ in case alone
     bytes="BYTEA",
+    payload_odd="""substring(payload FROM '"submission": .".{32}", "(.{32})".')""",  # a cast would refuse NUL
     tables="SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()",
 )
 
@@ -61,7 +64,7 @@ POSTGRES = Dialect(
 @cache
 def translate(sql: str, dialect: Dialect) -> str:
     """The statement in the database's own spelling; `:name` inside quotes and comments stays as it is."""
-    for fragment in ("now", "rows", "skip_locked", "line_up", "id", "text", "bytes"):
+    for fragment in ("now", "rows", "skip_locked", "line_up", "id", "text", "bytes", "payload_odd"):
         sql = sql.replace("{" + fragment + "}", getattr(dialect, fragment))
     sql = _FIELD.sub(lambda found: dialect.field.format(found[1]), sql)
     return _PARAMETER.sub(lambda found: found[1] or dialect.parameter.format(found[2]), sql)

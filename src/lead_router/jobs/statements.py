@@ -16,10 +16,11 @@ RECORD_POSITION: Final = """
 """
 
 RECORD_JOBS: Final = """
-    INSERT INTO routing_job (org_id, idempotency_key, submission_key, lead_id, ordering_key, payload,
-                             status, attempts, max_attempts, next_run_at, created_at)
-    SELECT :org_id, r.value ->> 'idempotency_key', r.value ->> 'submission_key', r.value ->> 'lead_id',
-           r.value ->> 'ordering_key', r.value ->> 'payload', 'queued', 0, :max_attempts, {now}, {now}
+    INSERT INTO routing_job (org_id, idempotency_key, submission_key, submission_odd, lead_id,
+                             ordering_key, payload, status, attempts, max_attempts, next_run_at, created_at)
+    SELECT :org_id, r.value ->> 'idempotency_key', r.value ->> 'submission_even', r.value ->> 'submission_odd',
+           r.value ->> 'lead_id', r.value ->> 'ordering_key', r.value ->> 'payload', 'queued', 0, :max_attempts,
+           {now}, {now}
     FROM {rows}
     WHERE true -- tells SQLite that ON belongs to the insert
     ORDER BY r.key
@@ -82,8 +83,8 @@ CLAIM: Final = """
         LIMIT :limit
         {skip_locked}
     )
-    RETURNING id, idempotency_key, lead_id, ordering_key, payload, submission_key, attempts, max_attempts, claim_token,
-              created_at, next_run_at, {now} - created_at AS age_ms, held_group
+    RETURNING id, idempotency_key, lead_id, ordering_key, payload, submission_key, submission_odd, attempts,
+              max_attempts, claim_token, created_at, next_run_at, {now} - created_at AS age_ms, held_group
 """
 
 # No two claims share a token, in whatever org: the org as a condition would lead SQLite to scan by it.
@@ -117,6 +118,8 @@ END: Final = """
                            THEN {now} + CAST(r.value ->> 'delay_ms' AS BIGINT) ELSE next_run_at END,
         last_error = COALESCE(r.value ->> 'error', last_error),
         outcome = r.value ->> 'outcome',
+        submission_key = COALESCE(r.value ->> 'submission_even', submission_key),
+        submission_odd = COALESCE(r.value ->> 'submission_odd', submission_odd),
         held_group = r.value ->> 'held_group',
         held_since = CAST(r.value ->> 'held_since' AS BIGINT),
         claim_token = NULL, locked_by = NULL, locked_at = NULL, lease_until = NULL
@@ -170,55 +173,33 @@ WAITING: Final = """
     LIMIT :limit
 """
 
+# A key is of one column or the other. Scalar subqueries, so that each key reads one entry of its index; the status is
+# said once more, so that no plan reads the jobs that are over.
+SIBLINGS: Final = """
+    SELECT id, idempotency_key, lead_id, payload, submission_key, submission_odd, created_at,
+           {now} - created_at AS age_ms
+    FROM routing_job
+    WHERE org_id = :org_id AND status IN ('queued', 'working') AND id IN (
+        SELECT COALESCE(
+            (SELECT min(e.id) FROM routing_job AS e
+              WHERE e.org_id = :org_id AND e.submission_key = r.value ->> 'key' AND e.status IN ('queued', 'working')),
+            (SELECT min(o.id) FROM routing_job AS o
+              WHERE o.org_id = :org_id AND o.submission_odd = r.value ->> 'key' AND o.status IN ('queued', 'working'))
+        )
+        FROM {rows}
+    )
+"""
+
 ASK_LEADS: Final = """
     UPDATE routing_job SET next_run_at = {now} WHERE id IN (
         SELECT j.id FROM routing_job AS j
-        WHERE j.org_id = :org_id AND j.status = 'queued' AND j.next_run_at > {now} AND j.held_group IS NOT NULL
+        WHERE j.org_id = :org_id AND j.status = 'queued' AND j.next_run_at > {now}
+          AND (j.held_group IS NOT NULL OR substr(j.last_error, 1, 5) = 'held:')
           AND j.lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
         {skip_locked}
     )
     RETURNING id
 """
-
-# The first owner that was thought of stands; until there is one, the latest reason why there is none.
-OBSERVE: Final = """
-    INSERT INTO observation (org_id, idempotency_key, lead_id, group_id, group_key, owner_id, explanation, event_at,
-                             observed_at)
-    SELECT :org_id, r.value ->> 'idempotency_key', r.value ->> 'lead_id', r.value ->> 'group_id',
-           r.value ->> 'group_key', r.value ->> 'owner_id', r.value ->> 'explanation',
-           CAST(r.value ->> 'event_at' AS BIGINT), {now}
-    FROM {rows}
-    WHERE true -- tells SQLite that ON belongs to the insert
-    ON CONFLICT (org_id, idempotency_key) DO UPDATE
-    SET group_id = excluded.group_id, group_key = excluded.group_key, owner_id = excluded.owner_id,
-        explanation = excluded.explanation, observed_at = excluded.observed_at
-    WHERE observation.owner_id IS NULL
-"""
-
-TURN_OBSERVED: Final = """
-    INSERT INTO observed_rotation (org_id, group_id, rotation)
-    SELECT :org_id, r.value ->> 'group_id', r.value ->> 'rotation'
-    FROM {rows}
-    WHERE true -- tells SQLite that ON belongs to the insert
-    ON CONFLICT (org_id, group_id) DO UPDATE SET rotation = excluded.rotation
-"""
-
-ROTATIONS: Final = "SELECT group_id, rotation FROM observed_rotation WHERE org_id = :org_id"
-
-OBSERVED: Final = """
-    SELECT idempotency_key, owner_id FROM observation
-    WHERE org_id = :org_id AND idempotency_key IN (SELECT r.value ->> 'key' FROM {rows})
-"""
-
-OBSERVATIONS: Final = """
-    SELECT o.idempotency_key, o.lead_id, o.group_id, o.group_key, o.owner_id, o.explanation, o.event_at, o.observed_at,
-           j.completed_at
-    FROM observation AS o
-    LEFT JOIN routing_job AS j ON j.org_id = o.org_id AND j.idempotency_key = o.idempotency_key
-    WHERE o.org_id = :org_id ORDER BY o.observed_at DESC, o.idempotency_key LIMIT :limit
-"""
-
-FORGET_OBSERVED: Final = "DELETE FROM observation WHERE org_id = :org_id AND observed_at < {now} - :older_ms"
 
 REVIVE: Final = """
     UPDATE routing_job SET status = 'queued', attempts = 0, next_run_at = {now}, completed_at = NULL

@@ -11,18 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from lead_router.jobs import observing, views
 from lead_router.jobs import statements as sql
-from lead_router.jobs import views
 from lead_router.jobs.engine import Engine, Row, Step
+from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
-    Bury,
-    Done,
     Ending,
     Job,
     JobView,
@@ -32,8 +30,7 @@ from lead_router.ports import (
     Position,
     QueueView,
     Recorded,
-    Release,
-    Retry,
+    Sibling,
     Unreadable,
     Waiting,
 )
@@ -43,9 +40,6 @@ CLAIM_MAX: Final = 200
 
 ATTEMPTS_MAX: Final = 12
 """Attempts that a job is given when it is recorded."""
-
-TEXT_MAX: Final = 4_000
-"""Characters kept of an error, outcome or reason."""
 
 
 class SqlJobStore:
@@ -74,8 +68,8 @@ class SqlJobStore:
             steps.append(self._step(sql.RECORD_POSITION, channel=position.channel, replay_id=position.replay_id))
         steps += [self._quarantined(event) for event in unreadable]
         if sweep is not None:
-            steps.append(self._step(sql.REQUEST_SWEEP, reason=_text(sweep)))
-        steps.append(self._step(sql.RECORD_JOBS, rows=_rows(map(_new, jobs)), max_attempts=self._max_attempts))
+            steps.append(self._step(sql.REQUEST_SWEEP, reason=storable(sweep)))
+        steps.append(self._step(sql.RECORD_JOBS, rows=listed(map(recorded, jobs)), max_attempts=self._max_attempts))
         created = len(self._engine.write(steps)[-1])
         return Recorded(created=created, known=len(jobs) - created)
 
@@ -88,7 +82,12 @@ class SqlJobStore:
         """Two statements in one transaction: jobs that crashed for good hold back their key until they are buried."""
         if limit < 1:
             return []
-        values = {"worker": worker, "lease_ms": _ms(lease_s), "limit": min(limit, CLAIM_MAX), "token": uuid.uuid4().hex}
+        values = {
+            "worker": worker,
+            "lease_ms": in_ms(lease_s),
+            "limit": min(limit, CLAIM_MAX),
+            "token": uuid.uuid4().hex,
+        }
         rows = self._engine.write([self._step(sql.BURY_CRASHED), self._step(sql.CLAIM, **values)])[1]
         return [
             views.job(row) for row in sorted(rows, key=lambda row: (row["next_run_at"], row["attempts"], row["id"]))
@@ -96,12 +95,12 @@ class SqlJobStore:
 
     def renew(self, jobs: Sequence[Job], *, lease_s: float) -> frozenset[int]:
         """A lease that ran out is renewed all the same while nobody else has claimed the job."""
-        held = _rows({"id": job.id, "token": job.claim_token} for job in sorted(jobs, key=_id))
-        return self._ids(self._write(sql.RENEW, rows=held, lease_ms=_ms(lease_s))) if jobs else frozenset()
+        held = listed({"id": job.id, "token": job.claim_token} for job in sorted(jobs, key=lambda job: job.id))
+        return self._ids(self._write(sql.RENEW, rows=held, lease_ms=in_ms(lease_s))) if jobs else frozenset()
 
     def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
         """A Retry of a job without attempts left buries it."""
-        rows = _rows(_ending(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
+        rows = listed(ended(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
         return self._ids(self._write(sql.END, rows=rows)) if endings else frozenset()
 
     def holders(self) -> frozenset[str]:
@@ -114,27 +113,27 @@ class SqlJobStore:
 
     def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:
         """Those of the leads that have a queued, working or dead job."""
-        rows = self._read(sql.OPEN_LEADS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
+        rows = self._read(sql.OPEN_LEADS, rows=listed({"lead_id": lead_id} for lead_id in lead_ids))
         return frozenset(row["lead_id"] for row in rows)
 
     def asked_lately(self, lead_ids: Sequence[str], *, within_s: float) -> frozenset[str]:
         """Those of the leads that have a job at work, or one that was done within that time."""
-        rows = _rows({"lead_id": lead_id} for lead_id in lead_ids)
-        found = self._read(sql.ASKED_LATELY, rows=rows, within_ms=_ms(within_s)) if lead_ids else []
+        rows = listed({"lead_id": lead_id} for lead_id in lead_ids)
+        found = self._read(sql.ASKED_LATELY, rows=rows, within_ms=in_ms(within_s)) if lead_ids else []
         return frozenset(row["lead_id"] for row in found)
 
     def deaths(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
         """When the last job died of those leads that have dead jobs and no open one."""
-        rows = self._read(sql.DEATHS, rows=_rows({"lead_id": lead_id} for lead_id in lead_ids))
+        rows = self._read(sql.DEATHS, rows=listed({"lead_id": lead_id} for lead_id in lead_ids))
         return {row["lead_id"]: views.instant(row["died_at"]) for row in rows}
 
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon; the first reason not yet answered is kept."""
-        self._write(sql.REQUEST_SWEEP, reason=_text(reason))
+        self._write(sql.REQUEST_SWEEP, reason=storable(reason))
 
     def take_sweep(self, *, every_s: float) -> str | None:
         """The reason if a sweep is due, to one caller only; the first one ever is due at once."""
-        rows = self._write(sql.TAKE_SWEEP, first="first start", regular="interval", every_ms=_ms(every_s))
+        rows = self._write(sql.TAKE_SWEEP, first="first start", regular="interval", every_ms=in_ms(every_s))
         return rows[0]["begun_for"] if rows else None
 
     def queue(self) -> QueueView:
@@ -165,31 +164,39 @@ class SqlJobStore:
         """The first of every group, then the second of every group, and so on: no group hides another one's."""
         return [views.waiting(row) for row in self._read(sql.WAITING, limit=limit)]
 
+    def siblings(self, keys: Sequence[str]) -> list[Sibling]:
+        """Of each key the one that was recorded first."""
+        rows = self._read(sql.SIBLINGS, rows=listed({"key": key} for key in sorted(keys))) if keys else []
+        return [views.sibling(row) for row in rows]
+
     def ask_leads(self, lead_ids: Sequence[str]) -> int:
         """As ask_held, for some leads."""
-        rows = _rows({"lead_id": lead_id} for lead_id in sorted(lead_ids))
+        rows = listed({"lead_id": lead_id} for lead_id in sorted(lead_ids))
         return len(self._write(sql.ASK_LEADS, rows=rows)) if lead_ids else 0
 
     def observe(self, observations: Sequence[Observation], rotations: Mapping[str, Mapping[str, Any]]) -> None:
         """An owner once thought of for a job stays, however often it is asked again."""
         states = ({"group_id": group, "rotation": json.dumps(dict(one))} for group, one in sorted(rotations.items()))
-        kept = sorted(map(_noted, observations), key=lambda row: str(row["idempotency_key"]))
+        kept = sorted(map(noted, observations), key=lambda row: str(row["idempotency_key"]))
         self._engine.write(
-            [self._step(sql.OBSERVE, rows=_rows(kept)), self._step(sql.TURN_OBSERVED, rows=_rows(states))]
+            [
+                self._step(observing.OBSERVE, rows=listed(kept)),
+                self._step(observing.TURN_OBSERVED, rows=listed(states)),
+            ]
         )
 
     def observed(self, keys: Sequence[str]) -> Mapping[str, str | None]:
         """The owners thought of for the jobs, by idempotency key, of those that were observed."""
-        rows = self._read(sql.OBSERVED, rows=_rows({"key": key} for key in keys)) if keys else []
+        rows = self._read(observing.OBSERVED, rows=listed({"key": key} for key in keys)) if keys else []
         return {row["idempotency_key"]: row["owner_id"] for row in rows}
 
     def rotations(self) -> Mapping[str, Mapping[str, Any]]:
         """Where the rotations of observing groups would stand, by group id."""
-        return {row["group_id"]: json.loads(row["rotation"]) for row in self._read(sql.ROTATIONS)}
+        return {row["group_id"]: json.loads(row["rotation"]) for row in self._read(observing.ROTATIONS)}
 
     def observations(self, *, limit: int) -> list[Observed]:
         """Newest first."""
-        return [views.observed(row) for row in self._read(sql.OBSERVATIONS, limit=limit)]
+        return [views.observed(row) for row in self._read(observing.OBSERVATIONS, limit=limit)]
 
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""
@@ -197,7 +204,7 @@ class SqlJobStore:
 
     def discard(self, job_id: int, reason: str) -> bool:
         """A person ends a dead job for good; its last error and attempts stay readable."""
-        return bool(self._write(sql.DISCARD, id=job_id, outcome=_text(f"discarded: {reason}")))
+        return bool(self._write(sql.DISCARD, id=job_id, outcome=storable(f"discarded: {reason}")))
 
     def forget(self, *, older_than_s: float, limit: int) -> int:
         """Delete up to `limit` done jobs that ended longer ago, the longest first.
@@ -207,10 +214,10 @@ class SqlJobStore:
         it costs two API calls. Older than the stream's retention (72 hours) no event can come again. Open and dead jobs
         are never forgotten.
         """
-        older_ms = _ms(older_than_s)
+        older_ms = in_ms(older_than_s)
         steps = [
             self._step(sql.FORGET, older_ms=older_ms, limit=limit),
-            self._step(sql.FORGET_OBSERVED, older_ms=older_ms),
+            self._step(observing.FORGET_OBSERVED, older_ms=older_ms),
         ]
         return len(self._engine.write(steps)[0])
 
@@ -229,63 +236,9 @@ class SqlJobStore:
 
     def _quarantined(self, event: Unreadable) -> Step:
         digest = hashlib.sha256(event.body).hexdigest()
-        reason = _text(event.reason)
+        reason = storable(event.reason)
         return self._step(sql.RECORD_UNREADABLE, channel=event.channel, digest=digest, body=event.body, reason=reason)
 
     @staticmethod
     def _ids(rows: Iterable[Row]) -> frozenset[int]:
         return frozenset(row["id"] for row in rows)
-
-
-def _id(job: Job) -> int:
-    return job.id
-
-
-def _new(job: NewJob) -> Mapping[str, Any]:
-    return {
-        "idempotency_key": job.idempotency_key,
-        "lead_id": job.lead_id,
-        "ordering_key": job.ordering_key,
-        "payload": json.dumps(dict(job.payload)),
-        "submission_key": job.submission_key,
-    }
-
-
-def _noted(one: Observation) -> Mapping[str, Any]:
-    return {
-        "idempotency_key": one.idempotency_key,
-        "lead_id": one.lead_id,
-        "group_id": one.group_id,
-        "group_key": one.group_key,
-        "owner_id": one.owner_id,
-        "explanation": _text(one.explanation),
-        "event_at": views.milliseconds(one.event_at),
-    }
-
-
-def _ending(job: Job, ending: Ending) -> Mapping[str, Any]:
-    held = {"id": job.id, "token": job.claim_token}
-    match ending:
-        case Done(outcome):
-            return {**held, "verb": "done", "outcome": _text(outcome)}
-        case Retry(delay_s, error):
-            return {**held, "verb": "retry", "delay_ms": _ms(delay_s), "error": _text(error)}
-        case Release(delay_s, reason, group_id, since):
-            waits = {"held_group": group_id, "held_since": views.milliseconds(since)} if group_id else {}
-            return {**held, "verb": "release", "delay_ms": _ms(delay_s), "error": _text(reason), **waits}
-        case Bury(error):
-            return {**held, "verb": "bury", "error": _text(error)}
-
-
-def _rows(nouns: Iterable[Mapping[str, Any]]) -> str:
-    return json.dumps(list(nouns))
-
-
-def _text(text: str) -> str:
-    """What either database can store: no NUL, no half of a surrogate pair, bounded."""
-    return text[:TEXT_MAX].replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
-
-
-def _ms(seconds: float) -> int:
-    """Milliseconds, rounded up: a wait is never shorter than asked for."""
-    return math.ceil(seconds * 1000)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from lead_router.core.model import Submission
 from lead_router.jobs.engine import Row
-from lead_router.ports import Job, JobView, Observation, Observed, QueueView, StreamView, Waiting
+from lead_router.ports import Job, JobView, Observation, Observed, QueueView, Sibling, StreamView, Waiting
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -20,7 +21,7 @@ def job(row: Row) -> Job:
         lead_id=row["lead_id"],
         ordering_key=row["ordering_key"],
         payload=json.loads(row["payload"]),
-        submission_key=row["submission_key"],
+        submission=_submission(row),
         attempts=row["attempts"],
         max_attempts=row["max_attempts"],
         claim_token=row["claim_token"],
@@ -58,6 +59,19 @@ def waiting(row: Row) -> Waiting:
         lead_id=row["lead_id"],
         payload=json.loads(row["payload"]),
         group_id=row["held_group"],
+        created_at=instant(row["created_at"]),
+        age_s=row["age_ms"] / 1000,
+    )
+
+
+def sibling(row: Row) -> Sibling:
+    """A living job, of whose lead at least one submission key is known."""
+    return Sibling(
+        id=row["id"],
+        idempotency_key=row["idempotency_key"],
+        lead_id=row["lead_id"],
+        payload=json.loads(row["payload"]),
+        submission_keys=tuple(key for key in (row["submission_key"], row["submission_odd"]) if key is not None),
         created_at=instant(row["created_at"]),
         age_s=row["age_ms"] / 1000,
     )
@@ -104,6 +118,11 @@ def instant(milliseconds: int) -> datetime:
 def milliseconds(at: datetime | None) -> int | None:
     """An instant as it is stored."""
     return None if at is None else (at - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _submission(row: Row) -> Submission | None:
+    even, odd = row["submission_key"], row["submission_odd"]
+    return None if even is None or odd is None else Submission(even, odd)
 
 
 def _perhaps(milliseconds: int | None) -> datetime | None:

@@ -38,15 +38,12 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
     owner = unassigned_under(change, configuration)
     if owner is not None:
         payload[UNASSIGNED_UNDER] = owner
-    submission = submission_of(change.fields, configuration)
-    if submission is not None:
-        payload["submission"] = [submission.even, submission.odd]
     return NewJob(
         idempotency_key=key,
         lead_id=change.record_id,
         ordering_key=change.record_id,
         payload=payload,
-        submission_key=None if submission is None else submission.even,
+        submission=submission_of(change.fields, configuration),
     )
 
 

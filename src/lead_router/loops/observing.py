@@ -6,16 +6,18 @@ lead would seem to go to the same rep.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from lead_router.core.decide import decide
+from lead_router.core.keys import submission_of
 from lead_router.core.model import (
     Ask,
     Assign,
     Configuration,
     Decision,
+    Elder,
     Group,
     Hold,
     Member,
@@ -50,6 +52,7 @@ def _decided(
     again = [ask for ask in asks if before.get(ask.idempotency_key) is not None]
     still = [one for one in decide(configuration, snapshot, again) if isinstance(one, Observed)]
     had = {one.ask.job_id for one in still}
+    snapshot = replace(snapshot, elders=(*snapshot.elders, *_elders(still, configuration)))
     made = decide(configuration, snapshot, [ask for ask in asks if ask.job_id not in had])
     new = [one for one in made if isinstance(one, Observed)]
     if new:
@@ -64,7 +67,17 @@ def observed(one: Observed, configuration: Configuration) -> Release:
     The lead counts as one that waits for members, so that it goes before newer ones once its group is live.
     """
     reason = f"held: group '{configuration.group_keys.get(one.group_id)}' only observes"
-    return Release(OBSERVED_REST_S, reason, one.group_id, one.ask.event_at)
+    return Release(
+        OBSERVED_REST_S, reason, one.group_id, one.ask.event_at, submission_of(one.lead.fields, configuration)
+    )
+
+
+def _elders(still: Iterable[Observed], configuration: Configuration) -> Iterator[Elder]:
+    """What second leads of a submission see of those that have had their turn here: they wait, as ever."""
+    for one in still:
+        submission = submission_of(one.lead.fields, configuration)
+        if submission is not None:
+            yield Elder(one.ask, (submission.even, submission.odd))
 
 
 def _observation(one: Observed, key: str) -> Observation:

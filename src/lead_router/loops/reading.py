@@ -1,14 +1,14 @@
-"""Reading: all that the decisions of some jobs may look at, with the older leads that wait for members."""
+"""Reading: all that the decisions of some jobs may look at, with the older leads that wait beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Configuration, Lead, Snapshot, Switch
+from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
 from lead_router.loops.asks import ask_of
-from lead_router.ports import Job, JobStore, Org
+from lead_router.ports import Job, JobStore, Org, Sibling
 
 LEADS_MAX = 200  # of one snapshot
 WAITING_MAX = 50  # waiting leads beside the jobs, each group's longest first; each is weighed against each newer lead
@@ -18,20 +18,42 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
     """One call; another one where submission keys came up that were not known, or more than LEADS_MAX leads are read.
 
     Waiting leads are read with the others or behind them: a group's state is never newer than what is judged by it.
+    Leads of elder siblings are read where there is room for them, and never cost a call; jobs are asked for by
+    submission keys once for each time that leads are read by them.
     """
     ids = [job.lead_id for job in jobs]
     waiting = [one for one in store.waiting(limit=WAITING_MAX) if one.lead_id not in set(ids)]
     beside = [one.lead_id for one in waiting]
     room = LEADS_MAX - len(ids)
-    looked_for = configuration.rollout.duplicates is not Switch.OFF  # a job may be older than the switch's position
-    keys = {key for job in jobs for key in job.payload.get("submission", ()) if looked_for}
-    snapshot = org.snapshot(configuration, ids + beside[:room], sorted(keys))
+    keys = _known(jobs, configuration)
+    elders = _elders(store, keys, ids)
+    snapshot = org.snapshot(configuration, _together(ids, beside, elders), sorted(keys))
     wanted = _keys((snapshot.leads[one] for one in ids if one in snapshot.leads), configuration)
     if wanted - snapshot.submission_keys_read:
-        snapshot = org.snapshot(configuration, ids + beside[:room], sorted(wanted))
+        elders = _elders(store, wanted, ids)
+        snapshot = org.snapshot(configuration, _together(ids, beside, elders), sorted(wanted))
     if beside[room:]:
         snapshot = _joined(snapshot, org.snapshot(configuration, beside[room:], ()))
-    return replace(snapshot, waiting=tuple(ask_of(one) for one in waiting))
+    told = tuple(Elder(ask_of(one), one.submission_keys) for one in elders)
+    return replace(snapshot, waiting=tuple(ask_of(one) for one in waiting), elders=told)
+
+
+def _known(jobs: Iterable[Job], configuration: Configuration) -> set[str]:
+    """The jobs' own keys; a job may be older than the setting that duplicates are not looked for."""
+    if configuration.rollout.duplicates is Switch.OFF or configuration.submission_window_s <= 0:
+        return set()
+    return {key for job in jobs if job.submission for key in (job.submission.even, job.submission.odd)}
+
+
+def _elders(store: JobStore, keys: Collection[str], ids: Collection[str]) -> list[Sibling]:
+    """Other leads' jobs; whether they are older is for the decision to say."""
+    own = set(ids)
+    return [one for one in store.siblings(sorted(keys)) if one.lead_id not in own] if keys else []
+
+
+def _together(ids: Sequence[str], beside: Sequence[str], elders: Iterable[Sibling]) -> list[str]:
+    """What one snapshot reads, no lead twice: the jobs' leads, the waiting ones, then elders while there is room."""
+    return list(dict.fromkeys((*ids, *beside, *(one.lead_id for one in elders))))[:LEADS_MAX]
 
 
 def _keys(leads: Iterable[Lead], configuration: Configuration) -> set[str]:

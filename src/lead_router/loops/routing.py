@@ -120,7 +120,7 @@ class Routing:
                 case Observed():
                     endings.append((job, observed(decision, self._configuration)))
                 case Hold(reason=reason, lead=lead):
-                    endings.append((job, held(decision, self._now())))
+                    endings.append((job, held(decision, self._configuration, self._now())))
                     if not decision.shown:
                         if decision.ask.waited_s < decision.retry_s:  # told once, not at each look
                             _log.info("lead_left", lead=job.lead_id, reason=reason, job=job.id)

@@ -120,13 +120,10 @@ class Upkeep:
         for lead in page:
             if lead.id in known:
                 continue
-            submission = submission_of(lead.fields, configuration)
             payload: dict[str, object] = {"change_type": "SWEEP", "event_at": lead.created_at.isoformat()}
             payload[UNASSIGNED_UNDER] = lead.owner_id
-            if submission is not None:
-                payload["submission"] = [submission.even, submission.odd]
             key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)
-            jobs.append(NewJob(key, lead.id, lead.id, payload, submission.even if submission else None))
+            jobs.append(NewJob(key, lead.id, lead.id, payload, submission_of(lead.fields, configuration)))
         created = self._store.record(jobs).created if jobs else 0
         if created:
             self._wake()

@@ -32,6 +32,7 @@ from lead_router.ports.store import (
     Recorded,
     Release,
     Retry,
+    Sibling,
     StreamView,
     Waiting,
 )
@@ -69,6 +70,7 @@ __all__ = [
     "Release",
     "RepGone",
     "Retry",
+    "Sibling",
     "SiblingRouted",
     "StreamView",
     "TurnTaken",

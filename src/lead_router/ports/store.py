@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
+from lead_router.core.model import Submission
 from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.stream import Position, Unreadable
 
@@ -19,7 +20,7 @@ class NewJob:
     lead_id: str
     ordering_key: str
     payload: Mapping[str, Any]
-    submission_key: str | None = None
+    submission: Submission | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Job:
     lead_id: str
     ordering_key: str
     payload: Mapping[str, Any]
-    submission_key: str | None
+    submission: Submission | None
     attempts: int
     max_attempts: int
     claim_token: str
@@ -52,6 +53,19 @@ class Waiting:
     lead_id: str
     payload: Mapping[str, Any]
     group_id: str
+    created_at: datetime
+    age_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """A living job of a lead with these submission keys, one or two; it may be claimed at this moment."""
+
+    id: int
+    idempotency_key: str
+    lead_id: str
+    payload: Mapping[str, Any]
+    submission_keys: tuple[str, ...]
     created_at: datetime
     age_s: float
 
@@ -123,13 +137,14 @@ class Release:
     """Put the job back for `delay_s` seconds; the attempt does not count.
 
     `group_id` says that its lead waits for members of that group, or for its mode, in the order of what happened first:
-    `since`.
+    `since`. `submission` is that of its lead as it was last read, None where it was not.
     """
 
     delay_s: float
     reason: str
     group_id: str | None = None
     since: datetime | None = None
+    submission: Submission | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +255,12 @@ class JobStore(Protocol):
         """Jobs released with a group and not ended otherwise since: the longest waiting of each group first."""
         ...
 
+    def siblings(self, keys: Sequence[str]) -> list[Sibling]:
+        """Queued and working jobs of leads with these submission keys, of each key the one that was recorded first."""
+        ...
+
     def ask_leads(self, lead_ids: Sequence[str]) -> int:
-        """Those of the leads that wait for members are due now; the answer is how many."""
+        """Those of the leads that are held, for whatever reason, are due now; the answer is how many."""
         ...
 
     def observe(self, observations: Sequence[Observation], rotations: Mapping[str, Mapping[str, Any]]) -> None:
