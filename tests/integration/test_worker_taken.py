@@ -1,9 +1,11 @@
-"""Leads that a member takes by hand, in a group that counts them: one turn, once, and nothing written on the lead."""
+"""Leads that a member takes by hand, in a group that counts them: one turn, once, and nothing given on the lead."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -33,6 +35,12 @@ def rig(request, tmp_path):
     made.close()
 
 
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """What somebody wrote, beside the marks that every save leaves."""
+    marks = {"LastModifiedDate", "LastModifiedById", "SystemModstamp"}
+    return {name: value for name, value in after.items() if name not in marks and value != before.get(name)}
+
+
 def on_duty(rig: Rig, *, are: bool) -> None:
     for rep in ("ann", "bob"):
         rig.rest_org.update(rig.rest_org.refs[f"{rep}_emea"], Accepts__c=None if are else "LastName = 'Nobody'")
@@ -54,7 +62,7 @@ def waiting(rig: Rig, life: Life) -> str:
     return lead
 
 
-def test_a_held_lead_taken_by_hand_is_a_turn_and_the_lead_is_left_alone(rig: Rig):
+def test_a_held_lead_taken_by_hand_is_a_turn_and_says_no_more_that_it_is_held(rig: Rig):
     """P62: at once, whenever the held job was due; the next lead is the other rep's, who would have come second."""
     life = Life(rig)
     lead = waiting(rig, life)
@@ -66,7 +74,7 @@ def test_a_held_lead_taken_by_hand_is_a_turn_and_the_lead_is_left_alone(rig: Rig
     rig.drain()
 
     first, second = rig.ledger()
-    assert dict(rig.lead(lead)) == as_taken
+    assert changed(as_taken, rig.lead(lead)) == {"Routing_Status__c": None, "Routing_Error__c": None}
     assert (first["Outcome__c"], first["Turn_Key__c"], first["Lead_Key__c"]) == ("Manual", "emea.1.1", f"{lead}.1")
     assert first["Assigned_To__c"] == rig.rest_org.refs["ann"]
     assert first["Assigned_From__c"] == rig.rest_org.queue("Lead_Intake")

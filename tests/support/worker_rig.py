@@ -49,6 +49,9 @@ class Interrupted(SalesforceOrg):
             self.before_write.pop(0)()
         return super().commit(batch)
 
+    def calls(self) -> int:
+        return self._rest.usage().calls
+
 
 @dataclass
 class Rig:
@@ -129,6 +132,10 @@ class Rig:
         made = [self.rest_org.lead(**fields) for _ in range(count)]
         self.told(*made)
         return made
+
+    def calls(self) -> int:
+        """API calls that the rig's own router has made."""
+        return self.client.calls()
 
     def drain(self, worker: Worker | None = None, *, steps: int = 50) -> None:
         """Step until no job is due."""

@@ -118,12 +118,14 @@ class Intake:
         return jobs, unreadable
 
     def _ask_taken(self, delivery: Delivery) -> None:
-        """Held leads that someone took are asked at once: the rotation should know before it gives the next turn."""
+        """Held leads that someone took are asked at once: they should not say that they are held any longer than that.
+
+        Where such leads count as turns, the rotation should know before it gives the next one.
+        """
         configuration = self._current.get()
-        if any(group.counts_manual for group in configuration.roster):
-            taken = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
-            if self._store.ask_leads(sorted(taken)):
-                self._wake()
+        taken = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
+        if self._store.ask_leads(sorted(taken)):
+            self._wake()
 
     def _given_elsewhere(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
         """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""

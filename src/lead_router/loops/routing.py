@@ -13,6 +13,7 @@ from lead_router.core.decide import batches
 from lead_router.core.model import Assign, Batch, Configuration, Count, Follow, Hold, Observed, Skip, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
+from lead_router.loops.clearing import OWNED, clear, taken
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
@@ -40,7 +41,7 @@ PASSES_MAX = 5
 UNKNOWN_TRIES = 3
 STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
-OWNED = "already owned"  # the reason of a skip
+CLEAR_PASSES = 2  # a lead that is changed again and again keeps what it shows
 
 
 class Routing:
@@ -95,6 +96,8 @@ class Routing:
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
         decisions = decided(self._store, self._configuration, snapshot, asks, reroutes_max=self._reroutes_max)
+        if clear(self._org, taken(snapshot, decisions)) and portion.passes < CLEAR_PASSES:
+            return [replace(portion, passes=portion.passes + 1)]  # who changed one may have given it back
         tell_returned(self._configuration, snapshot, portion.jobs)
         self._overridden = show(self._org, overridden(self._configuration, snapshot, portion.jobs))
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))

@@ -115,7 +115,7 @@ class Org(Protocol):
 
     A commit is one API call, and so is each other verb but these: `configuration` is two; `glance` is three where it
     finds what it cannot judge; `snapshot` is one more where members have caps on open leads, rules ask for matching
-    records, or leads are not there; `unassigned` is one a page.
+    records, or leads are not there; `unassigned` is one a page, `clear` one for each 25 leads.
     """
 
     def configuration(self) -> Configuration:
@@ -149,6 +149,13 @@ class Org(Protocol):
 
     def show_overridden(self, facts: Sequence[Overridden]) -> None:
         """Show on at most 200 leads that their owner was changed by others; a lead that refuses is left as it is."""
+        ...
+
+    def clear(self, leads: Sequence[Lead]) -> Sequence[LeadMoved | Refusal]:
+        """Take routing status and text off leads, each only if nobody changed it since it was read, to the second.
+
+        The answer tells of those that were changed meanwhile and of those that refuse; they are left as they are.
+        """
         ...
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:

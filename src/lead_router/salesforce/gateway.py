@@ -9,15 +9,16 @@ from datetime import datetime, timedelta
 
 from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Batch, Configuration, Lead, LedgerRow, Match, Mode, Snapshot
+from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
-from lead_router.ports import Mark, Overridden, Receipt
-from lead_router.salesforce import matching, queries, records
+from lead_router.ports import LeadMoved, Mark, Overridden, Receipt, Refusal
+from lead_router.salesforce import clearing, matching, queries, records
 from lead_router.salesforce.codes import told as told_trouble
 from lead_router.salesforce.codes import troubles
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.glance import Whole, glanced, parts
+from lead_router.salesforce.ledger import ledger_parts, rows_of
 from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects, Permissions, Standard
 from lead_router.salesforce.people import People, asking, people, reading, together, told, told_match
 from lead_router.salesforce.reading import read
@@ -91,7 +92,7 @@ class SalesforceOrg:
         keys = sorted(set(submission_keys))
         with self._lock:
             known = self._people
-        taken_at, ledger = self._now(), _ledger(ids, keys)
+        taken_at, ledger = self._now(), ledger_parts(ids, keys)
         rows = read(self._rest, [*_parts(configuration, ids), *ledger])
         leads = {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
         groups = records.groups(rows["groups"], rows["members"])
@@ -99,7 +100,7 @@ class SalesforceOrg:
             taken_at=taken_at,
             groups={group_id: told(group, known) for group_id, group in groups.items()},
             leads=leads,
-            ledger=_rows_of(ledger, rows),
+            ledger=rows_of(ledger, rows),
             submission_keys_read=frozenset(keys),
         )
         return self._completed(plain, matching.kinds(configuration), [one for one in ids if one not in leads], known)
@@ -108,8 +109,8 @@ class SalesforceOrg:
         """Leads as they were read before, with their ledger rows and matches as they are now, and without any group."""
         with self._lock:
             known = self._people
-        taken_at, ledger = self._now(), _ledger([lead.id for lead in leads], sorted(set(submission_keys)))
-        found = _rows_of(ledger, read(self._rest, ledger))
+        taken_at, ledger = self._now(), ledger_parts([lead.id for lead in leads], sorted(set(submission_keys)))
+        found = rows_of(ledger, read(self._rest, ledger))
         plain = Snapshot(taken_at, {}, {lead.id: lead for lead in leads}, found, frozenset(submission_keys))
         return self._completed(plain, matching.kinds(configuration), [], known)
 
@@ -148,6 +149,13 @@ class SalesforceOrg:
             }
             for fact in facts
         )
+
+    def clear(self, leads: Sequence[Lead]) -> tuple[LeadMoved | Refusal, ...]:
+        """Take status and text off leads, each by itself and only if nobody changed it since it was read."""
+        found: list[LeadMoved | Refusal] = []
+        for few in queries.chunks(leads, clearing.LEADS_MAX):
+            found += clearing.faults(few, self._rest.composite(clearing.parts(few), write=True, together=False))
+        return tuple(found)
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All unassigned leads, oldest first, a page per call, each behind the last lead of the one before."""
@@ -278,20 +286,3 @@ class SalesforceOrg:
 def _parts(configuration: Configuration, ids: Sequence[str]) -> list[Subrequest]:
     parts = [queries.part("groups", queries.groups()), queries.part("members", queries.members())]
     return [*parts, queries.part("leads", queries.leads(configuration.lead_fields, ids))] if ids else parts
-
-
-def _ledger(ids: Sequence[str], keys: Sequence[str]) -> list[Subrequest]:
-    """The queries for ledger rows, by lead and by submission key."""
-    by_lead = (queries.ledger(LedgerFields.LEAD, few) for few in queries.chunks(ids, WRITES_MAX))
-    by_key = (queries.submissions(few) for few in queries.chunks(keys, queries.KEYS_MAX))
-    return [
-        queries.part(f"{name}{number}", soql)
-        for name, several in (("ledger", by_lead), ("submissions", by_key))
-        for number, soql in enumerate(several)
-    ]
-
-
-def _rows_of(ledger: Sequence[Subrequest], rows: Mapping[str, Sequence[Row]]) -> tuple[LedgerRow, ...]:
-    """The ledger rows found, each once."""
-    found = (records.ledger_row(row) for part in ledger for row in rows[part.reference])
-    return tuple({row.id: row for row in found}.values())

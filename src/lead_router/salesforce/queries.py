@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
+from typing import TypeVar
 from urllib.parse import quote
 
 from lead_router.core.model import Configuration
@@ -24,6 +25,8 @@ from lead_router.salesforce.names import (
     Weekly,
 )
 from lead_router.salesforce.rest import DATA_PATH, Subrequest
+
+T = TypeVar("T")
 
 URL_MAX = 15_000  # characters of a subrequest's URL; Salesforce answers 414 or 431 above 16,384 with all headers
 USERS_MAX = 400  # users in one query: 21 characters each, quoted
@@ -285,7 +288,7 @@ def _path(soql: str, *, deleted: bool = False) -> str:
     return ("queryAll?q=" if deleted else "query?q=") + quote(soql, safe="'(),*=:")
 
 
-def chunks(values: Iterable[str], size: int) -> Iterator[tuple[str, ...]]:
+def chunks(values: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     """The values in tuples of at most `size`."""
     waiting = iter(values)
     while chunk := tuple(islice(waiting, size)):

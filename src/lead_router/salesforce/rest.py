@@ -107,12 +107,14 @@ class Rest:
                 return records
             page = self.get(str(page["nextRecordsUrl"]).removeprefix(DATA_PATH))
 
-    def composite(self, parts: Sequence[Subrequest], *, write: bool) -> list[Subanswer]:
-        """One composite request, carried out in order, all or nothing; the answers stand in the order of the parts.
+    def composite(self, parts: Sequence[Subrequest], *, write: bool, together: bool | None = None) -> list[Subanswer]:
+        """One composite request, carried out in order; the answers stand in the order of the parts.
 
+        A write is carried out all or nothing unless `together` says otherwise.
         Raises ContractMismatch where the answers are not those of the parts.
         """
-        body = {"allOrNone": write, "collateSubrequests": False, "compositeRequest": [_part(part) for part in parts]}
+        whole = write if together is None else together
+        body = {"allOrNone": whole, "collateSubrequests": False, "compositeRequest": [_part(part) for part in parts]}
         answer = self._call("POST", "composite", body=body, write=write)
         found = answer.get("compositeResponse") if isinstance(answer, dict) else None
         try:

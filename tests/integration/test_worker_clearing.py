@@ -1,0 +1,222 @@
+"""A held lead that a person takes by hand says no more that it is held; what others wrote since is left alone."""
+
+from __future__ import annotations
+
+import pytest
+from structlog.testing import capture_logs
+
+from lead_router.ports import Committed, LeadMoved, NewJob, Refusal
+from org_simulator.switches import Switches
+from support.hearing import Life
+from support.worker_rig import Rig
+
+BLANK = (None, None)
+
+
+@pytest.fixture(params=[Switches(), Switches.pessimistic()], ids=["documented", "pessimistic"])
+def rig(request, tmp_path):
+    """A router and its org, under the documented and under the worst reading of Salesforce."""
+    made = Rig(tmp_path, switches=request.param)
+    yield made
+    made.close()
+
+
+def shown(rig: Rig, lead: str) -> tuple[str | None, str | None]:
+    row = rig.lead(lead)
+    return row["Routing_Status__c"], row["Routing_Error__c"]
+
+
+def takes(rig: Rig, lead: str, rep: str = "bob") -> None:
+    """A second later, so that the lead bears another time than before."""
+    rig.clock.advance(1)
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.refs[rep])
+
+
+def held(rig: Rig) -> str:
+    """A lead of a group that is Off, whose job rests."""
+    rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Off")
+    (lead,) = rig.leads(1)
+    rig.drain()
+    assert shown(rig, lead) == ("Held", "group 'emea' is off")
+    return lead
+
+
+def asked(rig: Rig) -> None:
+    """The held job is due."""
+    rig.store.ask_held()
+    rig.drain()
+
+
+@pytest.mark.parametrize("why", ["group off", "no rule", "nobody on duty"])
+def test_it_is_cleared_at_once_and_by_nothing_else(rig: Rig, why: str):
+    """P62: by the event of the change, whatever the lead waited for; only status and text; our echo asks nobody."""
+    rest = rig.rest_org
+    match why:
+        case "group off":
+            rest.update(rest.refs["emea"], Mode__c="Off")
+        case "no rule":
+            (rule,) = rest.rows("Routing_Rule__c")
+            rest.update(rule["Id"], Active__c=False)
+        case "nobody on duty":
+            for member in rest.rows("Round_Robin_Member__c"):
+                rest.update(member["Id"], Active__c=False)
+    life = Life(rig)
+    lead = rest.lead()
+    life.intake.step()
+    rig.drain(life.router)
+    assert shown(rig, lead)[0] == "Held"
+    takes(rig, lead)
+    taken = dict(rig.lead(lead))
+    life.intake.step()
+    rig.drain(life.router)
+
+    after = dict(rig.lead(lead))
+    marks = ("SystemModstamp", "LastModifiedDate", "LastModifiedById", "Routing_Status__c", "Routing_Error__c")
+    assert shown(rig, lead) == BLANK
+    assert {name: value for name, value in taken.items() if name not in marks}.items() <= after.items()
+    assert rig.outcomes() == ["skipped: already owned"]
+    used = rig.calls()
+    life.goes_on()
+    assert (life.heard(), rig.calls(), rig.ledger()) == (1, used, [])
+
+
+def test_it_is_cleared_when_its_job_is_due_where_no_event_told_of_the_change(rig: Rig):
+    """An event may be lost; the held job comes up by itself."""
+    lead = held(rig)
+    takes(rig, lead)
+    rig.clock.advance(60)
+    rig.drain()
+
+    assert (shown(rig, lead), rig.outcomes()) == (BLANK, ["skipped: already owned"])
+
+
+def test_an_edit_between_read_and_write_is_seen_and_the_lead_is_read_again(rig: Rig):
+    """The write rests on the lead as it was read: refused once, done on the next look, and the edit stays."""
+    lead = held(rig)
+    takes(rig, lead)
+
+    def edit() -> None:
+        rig.clock.advance(1)
+        rig.rest_org.update(lead, Company="Edited")
+
+    rig.client.after_read.append(edit)
+    with capture_logs() as logs:
+        asked(rig)
+
+    told = [line["event"] for line in logs if line["event"] in {"lead_not_cleared", "lead_cleared"}]
+    assert (told, shown(rig, lead), rig.lead(lead)["Company"]) == (
+        ["lead_not_cleared", "lead_cleared"],
+        BLANK,
+        "Edited",
+    )
+
+
+def test_what_another_router_wrote_meanwhile_stays(rig: Rig):
+    """Given back and routed by another router between read and write: its Assigned is not taken off."""
+    lead = held(rig)
+    takes(rig, lead)
+
+    def elsewhere() -> None:
+        rest = rig.rest_org
+        rig.clock.advance(1)
+        rest.update(rest.refs["emea"], Mode__c="Live")
+        rest.update(lead, OwnerId=rest.queue("Lead_Intake"))
+        _, _, client = rest.connect()
+        assert client.commit(rest.batch([lead], client)) == Committed()
+
+    rig.client.after_read.append(elsewhere)
+    asked(rig)
+
+    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
+    assert rig.outcomes() == ["skipped: already routed"]
+
+
+def test_a_lead_given_back_meanwhile_is_held_again(rig: Rig):
+    """The rotation goes on from what is so now."""
+    lead = held(rig)
+    takes(rig, lead)
+
+    def back() -> None:
+        rig.clock.advance(1)
+        rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+
+    rig.client.after_read.append(back)
+    asked(rig)
+
+    assert (shown(rig, lead), rig.outcomes()) == (("Held", "group 'emea' is off"), ["queued"])
+
+
+def test_a_lead_that_is_changed_again_and_again_ends_all_the_same(rig: Rig):
+    """Three looks at most; the others of its batch are not held up longer, and no job goes round for ever."""
+    lead = held(rig)
+    takes(rig, lead)
+
+    def edit() -> None:
+        rig.clock.advance(1)
+        rig.rest_org.update(lead, Company=f"Edited {rig.clock.now()}")
+
+    rig.client.after_read += [edit] * 9
+    asked(rig)
+
+    assert (len(rig.client.after_read), shown(rig, lead)[0]) == (6, "Held")
+    assert rig.outcomes() == ["skipped: already owned"]
+
+
+@pytest.mark.parametrize("fault", ["drop_before", "drop_after"])
+def test_a_lost_answer_is_asked_again(rig: Rig, fault: str):
+    """To blank twice is to blank once."""
+    lead = held(rig)
+    takes(rig, lead)
+    rig.rest_org.fault(fault, path="/composite", body="If-Unmodified-Since")
+    asked(rig)
+    rig.clock.advance(120)
+    rig.drain()
+
+    assert (shown(rig, lead), rig.outcomes()) == (BLANK, ["skipped: already owned"])
+
+
+def test_a_lead_that_refuses_is_named_in_the_log_and_left(rig: Rig):
+    """P32: a rule of the org's own refuses every save: the job ends, the lead is its owner's."""
+    lead = held(rig)
+    takes(rig, lead)
+    rig.forbid('Company = "Acme"', "Nobody saves this")
+    with capture_logs() as logs:
+        asked(rig)
+
+    (line,) = [line for line in logs if line["event"] == "lead_not_cleared"]
+    assert (line["lead"], line["log_level"], shown(rig, lead)[0]) == (lead, "warning", "Held")
+    assert "Nobody saves this" in line["error"]
+    assert rig.outcomes() == ["skipped: already owned"]
+
+
+def test_leads_that_show_nothing_or_something_else_are_not_written_to(rig: Rig):
+    """A lead made in a rep's own name, and one that was routed: nothing is written to either."""
+    rest = rig.rest_org
+    routed = rest.lead()
+    rig.told(routed)
+    rig.drain()
+    own = rest.lead(OwnerId=rest.refs["bob"])
+    rig.told(own)
+    rig.store.record([NewJob("again", routed, routed, {})])
+    before = dict(rig.lead(routed)), dict(rig.lead(own))
+    rig.drain()
+
+    assert (dict(rig.lead(routed)), dict(rig.lead(own))) == before
+
+
+def test_many_are_cleared_by_twenty_five_a_call_each_by_itself(rig: Rig):
+    """Salesforce takes the condition for single rows alone, of which one request carries twenty-five."""
+    rest = rig.rest_org
+    ids = [rest.lead(Routing_Status__c="Held", OwnerId=rest.refs["ann"]) for _ in range(28)]
+    rig.clock.advance(5)
+    found = rig.client.snapshot(rig.client.configuration(), ids, ())
+    rest.update(ids[3], Company="Edited")
+    rest.delete(ids[27])
+    used = rig.calls()
+    faults = rig.client.clear([found.leads[one] for one in ids])
+
+    assert faults[0] == LeadMoved(ids[3])
+    assert isinstance(faults[1], Refusal)
+    assert (faults[1].lead_id, len(faults)) == (ids[27], 2)
+    assert [one for one in ids[:27] if rig.lead(one)["Routing_Status__c"]] == [ids[3]]
+    assert rig.calls() - used == 2
