@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lead_router.core.model import Rollout, Switch
+from lead_router.jobs import statements as sql
+from lead_router.jobs.engine import Step
 from lead_router.ports import Bury, NewJob
 from lead_router.salesforce.configuration import Intake
 from org_simulator.switches import Switches
@@ -142,11 +147,13 @@ def test_the_wait_for_a_held_first_is_bounded_and_rests_longer_each_time(rig: Ri
 
 @pytest.mark.parametrize("how", ["dead", "deleted", "owned"])
 def test_nobody_waits_for_a_first_that_waits_no_more(rig: Rig, how: str):
-    """Its job is dead, or it is known at once that nobody needs to give it to anybody; no call but that one is made."""
+    """Its job is dead, or it is read with the second and known at once to need no owner."""
     rest = rig.rest_org
-    rest.update(rest.refs["emea"], Mode__c="Off")
+    (rule,) = rest.rows("Routing_Rule__c")
+    rest.update(rule["Id"], Active__c=False)
+    nobody = rig.worker()
     (first,) = rig.leads(1, Email=MAIL)
-    rig.drain()
+    rig.drain(nobody)
     match how:
         case "dead":
             rig.clock.advance(60)
@@ -155,25 +162,41 @@ def test_nobody_waits_for_a_first_that_waits_no_more(rig: Rig, how: str):
             rest.delete(first)
         case "owned":
             rest.update(first, OwnerId=rest.refs["bob"])
-    rest.update(rest.refs["emea"], Mode__c="Live")
     (second,) = rig.leads(1, Email=MAIL)
+    used = rig.calls()
     rig.drain()
 
     assert (rig.owner(second), rig.turns()) == ("Ann", [1])
+    assert rig.calls() - used == (3 if how == "deleted" else 2)
 
 
-@pytest.mark.parametrize(("duplicates", "window_s"), [("off", 600), ("live", 0)])
-def test_where_duplicates_are_not_looked_for_nobody_waits_and_no_job_is_looked_up(
-    tmp_path: Path, duplicates: str, window_s: int
+@pytest.mark.parametrize(("duplicates", "window_s", "asked"), [("off", 600, 0), ("live", 0, 0), ("live", 600, 1)])
+def test_jobs_are_looked_up_once_a_batch_and_never_where_duplicates_are_not_looked_for(
+    tmp_path: Path, duplicates: str, window_s: int, asked: int
 ):
-    """Neither a switch nor a window of 0 costs a query."""
-    rig = Rig(tmp_path, intake=Intake(submission_window_s=window_s, rollout=Rollout(duplicates=Switch(duplicates))))
-    asked: list[str] = []
-    rig.store.siblings = lambda keys: asked.extend(keys) or []
-    _, second = held_first(rig)
-    rig.close()
+    """Neither under a switch that is off nor with a window of 0, though jobs of before bear keys; else by one query."""
+    live = Rig(tmp_path)
+    live.leads(9, Email=MAIL)
+    live.close()
+    live.intake = Intake(submission_window_s=window_s, rollout=Rollout(duplicates=Switch(duplicates)))
+    store = live.open()
+    router = live.worker(live.connect(), store=store)
+    queries = Counter()
+    store._engine.read = counting(store._engine.read, queries)
+    assert router.step()
+    live.close()
 
-    assert (rig.owner(second), asked) == ("Bob", [])
+    assert queries[sql.SIBLINGS] == asked
+
+
+def counting(read: Callable[[Sequence[Step]], Any], queries: Counter[str]) -> Callable[[Sequence[Step]], Any]:
+    """The read of an engine, with its statements counted."""
+
+    def counted(steps: Sequence[Step]) -> Any:
+        queries.update(statement for statement, _ in steps)
+        return read(steps)
+
+    return counted
 
 
 def test_where_duplicates_are_observed_the_second_goes_its_way_and_tells_of_the_wait(tmp_path: Path):
@@ -187,6 +210,23 @@ def test_where_duplicates_are_observed_the_second_goes_its_way_and_tells_of_the_
     assert (
         f"Duplicates are only observed; live, it waits for lead {first} of the same submission" in row["Explanation__c"]
     )
+
+
+def test_a_second_lead_waits_for_a_first_that_has_had_its_observed_turn(rig: Rig):
+    """A group that only observes gives a submission one turn there too, whether or not both are asked for together."""
+    rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Observe")
+    (first,) = rig.leads(1, Email=MAIL)
+    rig.drain()
+    seconds = []
+    for together in (True, False):
+        if together:
+            rig.store.ask_held()
+        seconds += rig.leads(1, Email=MAIL)
+        rig.drain()
+
+    assert [one.what.lead_id for one in rig.store.observations(limit=9)] == [first]
+    waits = f"waits for lead {first} of the same submission, which has no owner yet"
+    assert [rig.lead(one)["Routing_Error__c"] for one in seconds] == [waits] * 2
 
 
 def test_a_request_that_tells_no_submission_is_a_first_once_it_was_held(rig: Rig):

@@ -2,7 +2,7 @@
 
 There are rules by source, country and state, weights, members who take only some leads, caps a day and on open leads
 that run out, an absence, closed hours with a fallback and without, a group that only observes, an owner named by a
-rule, and submissions that come twice.
+rule, and submissions that come twice, some of them so that another rule is met the second time.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ SEED = 11
 STATES = 20  # with a rule each
 TWICE = 0.1  # of the leads are one of the last NEAR, sent once more
 NEAR = 30
+ELSEWHERE = 0.5  # of those, name another country than the first time, and so meet another rule
 AWAY = timedelta(days=30)
 COUNTRIES = ("Austria", "Brazil", "Germany", "India", "Japan", "Norway", "Spain", "Sweden", "Switzerland", "Wales")
 SOURCES = ("Web", "Web", "Web", "Other", "Partner Referral", "Event")
@@ -82,8 +83,13 @@ def leads(count: int) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = []
     for number in range(count):
         twice = bool(made) and dice.random() < TWICE
-        made.append(dict(made[-dice.randint(1, min(NEAR, number))]) if twice else _lead(number, dice))
+        made.append(_again(made[-dice.randint(1, min(NEAR, number))], number) if twice else _lead(number, dice))
     return made
+
+
+def _again(first: Mapping[str, Any], number: int) -> dict[str, Any]:
+    dice = random.Random(number)  # of its own, so that the other leads are the same whatever is done here
+    return {**first, "Country": dice.choice(COUNTRIES)} if dice.random() < ELSEWHERE else dict(first)
 
 
 def _lead(number: int, dice: random.Random) -> dict[str, Any]:
