@@ -11,7 +11,7 @@ from lead_router.core.model import Cause
 from org_simulator.apex.program import Program
 from support.both_play import INSIDE, OUTSIDE, Play, both_ways
 from support.both_routers import Both, shipped_apex
-from support.lock_plays import PLAYS
+from support.inside_plays import PLAYS
 from support.sim_engine import Thread
 
 

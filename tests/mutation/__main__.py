@@ -14,7 +14,7 @@ from mutation.trial import Court, Mutant, Verdict, verdicts
 from org_simulator.apex import parser as parsing
 from org_simulator.apex.faults import ParserMissing, Unparsable, Unsupported
 from org_simulator.schema import load as load_schema
-from support.lock_plays import PLAYS
+from support.inside_plays import PLAYS
 from support.shipped_metadata import PROJECT
 
 SAMPLE = 150

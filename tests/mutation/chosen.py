@@ -19,13 +19,12 @@ EQUIVALENT = HERE / "equivalent.toml"
 
 @dataclass(frozen=True, slots=True)
 class ByHand:
-    """`old` becomes `new` in the class; then `promise` no longer holds; `play` tells, if no Apex test can."""
+    """`old` becomes `new` in the class; `promise` is what no longer holds then."""
 
     cls: str
     old: str
     new: str
     promise: str
-    play: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ def made(each: ByHand, sources: Sources, parser: Path) -> Mutant:
         raise ValueError(f"{each.cls} has {text.count(each.old)} times, not once: {each.old}")
     line = text[: text.index(each.old)].count("\n") + 1
     unit = parsed(text.replace(each.old, each.new), parser, file)
-    return Mutant(file, line, line, each.promise, _line(text, line), unit, named=True, play=each.play)
+    return Mutant(file, line, line, each.promise, _line(text, line), unit, named=True)
 
 
 def equivalents() -> list[Equivalent]:

@@ -27,7 +27,6 @@ TAIL = re.compile(r"\s+ORDER\s+BY\s+.*?(?=\s+(?:LIMIT|OFFSET|FOR)\b|$)", re.DOTA
 LOCK = re.compile(r"\s+FOR\s+UPDATE\b")
 WHERE = re.compile(r"(?<=\bWHERE)\s+(.*?)(?=\s+(?:WITH|GROUP|ORDER|LIMIT|FOR)\b|$)", re.DOTALL)
 AND = re.compile(r"\s+AND\s+")
-LOCK_DROPPED = "FOR UPDATE is dropped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ def _conditions(node: tree.If | tree.Ternary) -> Own:
 def _queries(text: str) -> Iterator[tuple[str, str]]:
     """A query, or a piece of one, without its lock, its order, or one of its conditions."""
     if LOCK.search(text):
-        yield LOCK_DROPPED, LOCK.sub("", text)
+        yield "FOR UPDATE is dropped", LOCK.sub("", text)
     if TAIL.search(text):
         yield "ORDER BY is dropped", TAIL.sub("", text)
     found = WHERE.search(text)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mutation.edits import LOCK_DROPPED
-from mutation.suite import PATIENCE_S, Coverage, Sources, killer
+from mutation.suite import PATIENCE_S, Coverage, Sources, TooLong, killer, limited
 from org_simulator.apex.faults import Unsupported
 from org_simulator.apex.program import Program
 
 INVALID = "does not run here"
 
 Play = Callable[[Program], None]
-"""A story of two transactions; AssertionError if a promise was not kept."""
+"""A story that no Apex test can tell; AssertionError if a promise was not kept."""
+
+PLAY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +30,11 @@ class Mutant:
     text: str
     made: Any
     named: bool = False
-    play: str = ""
 
     @property
     def cls(self) -> str:
         """The class that is edited."""
         return self.file.rpartition("/")[2].rpartition(".")[0]
-
-    @property
-    def locks(self) -> bool:
-        """Whether a lock is what it lacks: one transaction alone never misses that."""
-        return LOCK_DROPPED in self.said
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +65,23 @@ class Court:
         return sorted(found, key=lambda name: (not name.startswith(own), self.coverage.seconds[name]))
 
     def judge(self, mutant: Mutant) -> Verdict:
-        """Asks test after test until one fails; before them, for a lock, the plays of two transactions."""
+        """Asks test after test until one fails, and of what lives then the plays."""
         try:
             program = self.sources.with_unit(mutant.file, mutant.made)
-            if failed := self._played(mutant, program):
-                return Verdict(mutant, failed)
             asked = self.tests_for(mutant)
-            return Verdict(mutant, killer(program, self.sources.schema, self.coverage, asked, self.patience_s))
+            found = killer(program, self.sources.schema, self.coverage, asked, self.patience_s)
+            return Verdict(mutant, found or self._played(program))
         except Unsupported as fault:
             return Verdict(mutant, f"{INVALID}: {fault}", valid=False)
 
-    def _played(self, mutant: Mutant, program: Program) -> str:
-        for name in self.plays if mutant.locks else filter(None, [mutant.play]):
+    def _played(self, program: Program) -> str:
+        for name, play in self.plays.items():
             try:
-                self.plays[name](program)
-            except AssertionError:
+                with limited(PLAY_S):
+                    play(program)
+            except TooLong:
+                return f"{name} (did not end)"
+            except Exception:  # noqa: BLE001 - whatever it fails with, it fails
                 return name
         return ""
 

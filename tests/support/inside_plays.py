@@ -1,4 +1,4 @@
-"""What no Apex test can see: two transactions at once, and rules that an org has. AssertionError if a promise breaks.
+"""What no Apex test can see: two transactions at once, rules of an org, jobs behind jobs. AssertionError if it fails.
 
 The program may be the shipped one or a broken copy of it.
 """
@@ -33,14 +33,12 @@ def two_saves_decide_once_each(program: Program) -> None:
 def a_lead_that_is_being_taken_is_waited_for(program: Program) -> None:
     """The router waits for the person who is taking the lead, then leaves it to them; it never decides in vain."""
     with _both(program) as both:
-        both.say(Mode__c="Off")
-        [lead] = both.post({"Email": "buyer@buyer.example"})
-        both.say(Mode__c=INSIDE)
+        lead = _waiting(both)
         ann, admin = both.rest_org.refs["ann"], both.org.admin_user_id
         with _watched(both) as decisions, both.org.transaction(admin, auto_assign=False) as person:
             person.triggers = False
             person.update("Lead", lead, {"OwnerId": ann})
-            router = Thread(lambda: both.org.automation.invoke_action(admin, ACTION, [{"leadId": lead}]))
+            router = Thread(lambda: _route(both, lead))
             until_waiting(both.org, 1)
             person.commit()
             assert router.code == "done"
@@ -52,9 +50,37 @@ def a_lead_that_is_being_taken_is_waited_for(program: Program) -> None:
 def assignment_rules_leave_what_is_written_alone(program: Program) -> None:
     """The org's active assignment rule would give every lead to a queue; the rep that the router chose keeps it."""
     with _both(program) as both:
-        [lead] = both.post({"Email": "buyer@buyer.example"})
+        lead = _waiting(both)
         assert both.org.assignment_rule is not None
+        _route(both, lead)
         assert both.rest_org.row(lead)["OwnerId"] == both.rest_org.refs["ann"]
+
+
+def a_group_that_stays_locked_leaves_the_lead_to_the_sweep(program: Program) -> None:
+    """After ten seconds the router gives up: the lead keeps its owner, shows Queued and why, and is routed later."""
+    with _both(program) as both:
+        lead = _waiting(both)
+        with both.org.transaction(both.org.admin_user_id) as holder:
+            holder.update("Round_Robin_Group__c", both.rest_org.refs["emea"], {"Name": "held"})
+            router = Thread(lambda: _route(both, lead))
+            until_waiting(both.org, 1)
+            both.rig.clock.advance(10.1)
+            assert router.code == "done"
+        found = both.rest_org.row(lead)
+        assert (found["Routing_Status__c"], found["Routing_Error__c"]) == ("Queued", "a record stayed locked")
+        assert both.ledger() == []
+        _route(both, lead)
+        assert [row["Turn__c"] for row in both.ledger()] == [1]
+
+
+def waves_follow_one_another_until_no_lead_waits(program: Program) -> None:
+    """More leads than a transaction may route, and than a wave holds: each full wave starts the next, oldest first."""
+    with _both(program) as both:
+        both.say(Mode__c=INSIDE, Max_Leads__c=1, Wave_Size__c=2)
+        leads = both.post(*({"Email": f"b{place}@buyer.example"} for place in range(5)))
+        assert {both.rest_org.row(lead)["Routing_Status__c"] for lead in leads} == {"Queued"}
+        both.work()
+        assert [row["Turn__c"] for row in both.ledger()] == [1, 2, 3, 4, 5]
 
 
 PLAYS: dict[str, Callable[[Program], None]] = {
@@ -63,8 +89,23 @@ PLAYS: dict[str, Callable[[Program], None]] = {
         two_saves_decide_once_each,
         a_lead_that_is_being_taken_is_waited_for,
         assignment_rules_leave_what_is_written_alone,
+        a_group_that_stays_locked_leaves_the_lead_to_the_sweep,
+        waves_follow_one_another_until_no_lead_waits,
     )
 }
+
+
+def _waiting(both: Both) -> str:
+    """A lead that came in while the router inside was off."""
+    both.say(Mode__c="Off")
+    [lead] = both.post({"Email": "buyer@buyer.example"})
+    both.say(Mode__c=INSIDE)
+    return lead
+
+
+def _route(both: Both, lead: str) -> None:
+    """The action that flows and buttons call."""
+    both.org.automation.invoke_action(both.org.admin_user_id, ACTION, [{"leadId": lead}])
 
 
 @contextmanager
