@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mutation.suite import ENDLESS
 from mutation.trial import Mutant, Verdict
 
 
@@ -51,6 +52,7 @@ def text(seen: Sequence[Verdict], told: Told) -> str:
         f"{len(drawn)} of {told.possible} mutants tried, seed {told.seed}; {told.equivalent} listed as equivalent",
         f"{len(drawn) - len(counted)} do not compile or run here and do not count",
         f"{killed} of {len(counted)} killed: {100 * rate(seen):.1f} %",
+        f"{sum(each.killer.endswith(ENDLESS) for each in seen)} of the kills are loops without end",
         f"{sum(bool(each.killer) for each in named)} of {len(named)} made by hand killed",
         f"{told.seconds:.0f} s",
     ]

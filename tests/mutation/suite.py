@@ -30,6 +30,7 @@ PATIENCE_S = 5.0
 """What a test may take beside ten times what it took of the sound sources: a loop without end shows thereby."""
 
 SLOWER = 10
+ENDLESS = "(did not end)"
 
 
 class TooLong(BaseException):
@@ -133,7 +134,7 @@ def killer(program: Program, schema: Schema, coverage: Coverage, names: list[str
             with limited(SLOWER * coverage.seconds[name] + patience_s):
                 outcome: Outcome = run_one(automation, setups, method, defaultdict(set))
         except TooLong:
-            return f"{name} (did not end)"
+            return f"{name} {ENDLESS}"
         except Exception as fault:  # whatever the interpreter itself stumbles over is no answer of a test
             raise Unsupported(f"{type(fault).__name__}: {fault}") from fault
         if outcome.failure:
@@ -143,15 +144,15 @@ def killer(program: Program, schema: Schema, coverage: Coverage, names: list[str
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """TooLong in this thread, the main one, if the block takes longer."""
+    """TooLong in this thread, the main one, if the block takes more processor time than that."""
 
     def ring(*_: object) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

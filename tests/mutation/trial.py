@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mutation.suite import PATIENCE_S, Coverage, Sources, TooLong, killer, limited
+from mutation.suite import ENDLESS, PATIENCE_S, Coverage, Sources, TooLong, killer, limited
 from org_simulator.apex.faults import Unsupported
 from org_simulator.apex.program import Program
 
@@ -80,7 +80,7 @@ class Court:
                 with limited(PLAY_S):
                     play(program)
             except TooLong:
-                return f"{name} (did not end)"
+                return f"{name} {ENDLESS}"
             except Exception:  # noqa: BLE001 - whatever it fails with, it fails
                 return name
         return ""
