@@ -37,7 +37,8 @@ from simulation.witness import Witness
 
 START = datetime(2026, 11, 30, 9, 0, 0, tzinfo=UTC)
 DEPTH_MAX = 2
-STEPS = (15, 40)
+STEPS = (8, 24)
+ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are routed while the storm still blows
 LEADS_MAX = 14
 CALM_S = (1.5, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
@@ -103,6 +104,12 @@ class Play:
         self.storm = True
         for _ in range(self.dice.randint(*STEPS)):
             self._next()
+        for _ in range(self.dice.randint(*ROUNDS)):
+            everybody = [(router, name) for router in self.routers for name in router.names]
+            self.dice.shuffle(everybody)
+            for router, name in everybody:
+                self.step(router, name)
+            self.elapse(self.dice.choice((0.01, 1.0, 5.0, 61.0)))
         self.storm = False
         self._calm()
 
