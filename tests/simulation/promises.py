@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 LEAD, LEDGER, GROUP, MEMBER = "Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c"
+WINDOW_S = 600  # of a submission, as the setting's default has it
 WRITTEN = {"assigned", "fallback", "matched", "duplicate", "counted: taken by hand", "already routed"}
 
 
@@ -153,8 +154,8 @@ def jobs_come_to_an_end(play: Play) -> Iterator[str]:
 
 
 def jobs_tell_the_truth(play: Play) -> Iterator[str]:
-    """A job that says that it routed its lead stands in the ledger, and what is done stays done."""
-    yield from play.witness.risen
+    """A job that says that it routed its lead stands in the ledger; done stays done and leaves nobody behind."""
+    yield from play.witness.faults
     stamps = {row["Idempotency_Key__c"] for row in _ledger(play)}
     for host in play.hosts:
         for job in host.jobs():
@@ -220,9 +221,43 @@ def no_held_lead_is_overtaken(play: Play) -> Iterator[str]:
             if not row["Turn_Key__c"] or row["Outcome__c"] == "Manual":
                 continue
             for lead_id, (group, since_ms) in begun.waiting.items():
-                older = group == row["Group__c"] and since_ms < _milliseconds(row["Event_At__c"])
+                older = group in {row["Group__c"], ""} and since_ms < _milliseconds(row["Event_At__c"])
                 if older and lead_id not in written and _could_have(play, lead_id, row, begun.commits, seen.number):
                     yield f"{lead_id} waited for {group}, {row['Lead__c']} was given {row['Turn_Key__c']}"
+
+
+def nobody_off_duty_is_given_a_lead(play: Play) -> Iterator[str]:
+    """No turn goes to a member who was inactive, weighed nothing or had no active user when the step began."""
+    for seen, begun, row in _turns(play):
+        member = play.witness.state(row["Member__c"], begun)
+        user = play.witness.state(member["User__c"], begun) if member is not None else None
+        if member is None or user is None or not play.witness.still(user["Id"], begun, seen):
+            continue
+        plays = member["Active__c"] and int(member["Weight__c"] or 0) > 0 and user["IsActive"]
+        if not plays and _as_it_was(play, member, begun, seen):
+            yield f"{member['Id']} was given {row['Turn_Key__c']} off duty"
+
+
+def submissions_are_given_once(play: Play) -> Iterator[str]:
+    """A second lead of a submission follows where the first one has a person all the while, and uses no turn."""
+    for seen, begun, row in _turns(play):
+        lead = play.witness.state(row["Lead__c"], begun)
+        if lead is None or int(row["Round__c"]) > 1:
+            continue
+        for first in _ledger(play):
+            other = play.witness.state(first["Lead__c"] or "", begun)
+            shared = first["Submission_Even__c"] and first["Lead__c"] != lead["Id"] and other is not None
+            if not shared or other["Email"] != lead["Email"] or _apart(lead, other):  # type: ignore[index]
+                continue
+            owner = play.witness.state(other["OwnerId"], begun)  # type: ignore[index]
+            written = _commit_of(play, first["Id"]) < begun
+            if (
+                written
+                and owner is not None
+                and owner["IsActive"]
+                and play.witness.still(first["Lead__c"], begun, seen)
+            ):
+                yield f"{lead['Id']} took {row['Turn_Key__c']}, its submission's {first['Lead__c']} has an owner"
 
 
 def echoes_make_no_jobs(play: Play) -> Iterator[str]:
@@ -249,6 +284,8 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "attempts": attempts_are_refunded,
     "fairness": shares_are_fair,
     "no overtaking": no_held_lead_is_overtaken,
+    "off duty": nobody_off_duty_is_given_a_lead,
+    "submissions": submissions_are_given_once,
     "echoes": echoes_make_no_jobs,
 }
 
@@ -258,6 +295,30 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
 
 def _ours(play: Play) -> list[Seen]:
     return [seen for seen in play.witness.commits if seen.ours]
+
+
+def _turns(play: Play) -> Iterator[tuple[int, int, Row]]:
+    """Each ledger row of a turn that was not taken by hand: its commit, the first commit of its step, the row."""
+    for seen in _ours(play):
+        if seen.step is None:
+            continue
+        for change in seen.of(LEDGER):
+            row = change.after or {}
+            if row["Turn_Key__c"] and row["Outcome__c"] != "Manual":
+                yield seen.number, play.witness.steps[seen.step].commits, row
+
+
+def _as_it_was(play: Play, member: Row, begun: int, before: int) -> bool:
+    """Whether nobody but the rotation changed the member during the step."""
+    names = ("Active__c", "Weight__c")
+    now = play.witness.state(member["Id"], before) or member
+    return all(now[name] == member[name] for name in names)
+
+
+def _apart(lead: Row, other: Row) -> bool:
+    """Whether the leads came so far from each other that they are two submissions."""
+    came = [datetime.fromisoformat(one["CreatedDate"]) for one in (lead, other)]
+    return abs((came[0] - came[1]).total_seconds()) > WINDOW_S
 
 
 def _ledger(play: Play) -> list[Row]:
@@ -293,19 +354,12 @@ def _returned(play: Play) -> bool:
 
 
 def _could_have(play: Play, lead_id: str, row: Row, begun: int, number: int) -> bool:
-    """Whether a waiting lead lay in the intake, of the same group, all through the step, and never had the member."""
-    intake = play.company.intake
-    for seen in play.witness.commits[begun:number]:
-        if any(change.id == lead_id for change in seen.of(LEAD)):
-            return False
-    before = [
-        change.after for seen in play.witness.commits[:number] for change in seen.of(LEAD) if change.id == lead_id
-    ]
-    lead = before[-1] if before else None
-    if lead is None or lead["OwnerId"] != intake or lead["IsConverted"] or _group_of(play, lead) != row["Group__c"]:
+    """Whether a waiting lead lay in the intake, of the same group, all through the step, and was never routed."""
+    lead = play.witness.state(lead_id, begun)
+    if lead is None or lead["OwnerId"] != play.company.intake or lead["IsConverted"]:
         return False
-    had = [one for one in _ledger(play) if one["Lead_Key__c"].startswith(lead_id)]
-    return not any(row["Assigned_To__c"] == one["Assigned_To__c"] for one in had)
+    routed = any(one["Lead_Key__c"].startswith(lead_id) for one in _ledger(play))
+    return not routed and _group_of(play, lead) == row["Group__c"] and play.witness.still(lead_id, begun, number)
 
 
 def _milliseconds(text: str) -> int:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from org_simulator.changes import RowChange
 from simulation.hosts import Host, Router
 
 if TYPE_CHECKING:
     from simulation.play import Play
+
+
+Row: TypeAlias = "Mapping[str, Any]"
+WAITS = ("held: group", "held: waits behind")  # how a job says that its lead waits for members
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,16 @@ class Witness:
         self._play = play
         self.commits: list[Seen] = []
         self.steps: list[Begun] = []
-        self.risen: list[str] = []
+        self.faults: list[str] = []
         self._stack: list[int] = []
         self._done: set[tuple[str, int]] = set()
+        self._looked_at: dict[str, int] = {}
         self._user = play.world.org.integration_user_id
+        self._states: dict[str, list[tuple[int, Row | None]]] = {
+            record_id: [(-1, row)]
+            for name in ("user", "round_robin_member__c")
+            for record_id, row in play.world.org.store.tables[name].rows.items()
+        }
         play.world.org.listeners.append(self._saw)
 
     def _saw(self, changes: list[RowChange]) -> None:
@@ -58,6 +69,7 @@ class Witness:
         step = self._stack[-1] if self._stack and ours else None
         self.commits.append(Seen(len(self.commits), first.at, ours, tuple(changes), step))
         for change in changes:
+            self._states.setdefault(change.id, []).append((len(self.commits) - 1, change.after))
             if change.sobject in {"Lead", "Lead_Assignment__c"} and ours:
                 after = change.after or {}
                 self._play.note(f"> {change.sobject} {change.kind} {_told(after)}")
@@ -72,18 +84,44 @@ class Witness:
         finally:
             self._stack.pop()
 
+    def state(self, record_id: str, before: int) -> Row | None:
+        """A record as it was before the commit of this number; None where it was not, or was deleted."""
+        found = [row for number, row in self._states.get(record_id, ()) if number < before]
+        return found[-1] if found else None
+
+    def still(self, record_id: str, since: int, before: int) -> bool:
+        """Whether no commit from `since` on touched the record before that of the number `before`."""
+        return not any(since <= number < before for number, _ in self._states.get(record_id, ()))
+
     def _looked(self, host: Host) -> dict[str, tuple[str, int]]:
-        """Who waits for members by the host's disk. On the way: a job that was done stays done."""
+        """Who waits for members by the host's disk. On the way: what is done stays done, and leaves nobody behind."""
         waiting: dict[str, tuple[str, int]] = {}
-        for job in host.look("SELECT id, lead_id, status, held_group, held_since FROM routing_job"):
+        jobs = host.jobs()
+        open_leads = {job["lead_id"] for job in jobs if job["status"] != "done"}
+        for job in jobs:
             known = (host.name, job["id"])
-            if job["status"] == "done":
+            if job["status"] == "done" and known not in self._done:
                 self._done.add(known)
-            elif known in self._done:
-                self.risen.append(f"job {job['id']} of {host.name} was done, and is {job['status']}")
-            if job["status"] in {"queued", "working"} and job["held_group"] is not None:
-                waiting[job["lead_id"]] = (job["held_group"], job["held_since"])
+                if job["lead_id"] not in open_leads:
+                    self._left_behind(host, job)
+            elif known in self._done and job["status"] != "done":
+                self.faults.append(f"job {job['id']} of {host.name} was done, and is {job['status']}")
+            if job["status"] in {"queued", "working"} and (job["last_error"] or "").startswith(WAITS):
+                told = datetime.fromisoformat(json.loads(job["payload"])["event_at"])
+                waiting[job["lead_id"]] = (job["held_group"] or "", int(told.timestamp() * 1000))
+        # A step in whose middle this look happens may still end a job by what it read at its beginning.
+        self._looked_at[host.name] = min([len(self.commits), *(self.steps[place].commits for place in self._stack)])
         return waiting
+
+    def _left_behind(self, host: Host, job: Row) -> None:
+        """A job just done leaves its lead in the intake, although nobody touched it since the last look."""
+        company, lead_id = self._play.company, job["lead_id"]
+        since = self._looked_at.get(host.name, 0)
+        lead = company.row(lead_id)
+        if job["outcome"].endswith("already routed") or lead is None or lead["IsConverted"]:
+            return
+        if lead["OwnerId"] == company.intake and self.still(lead_id, since, len(self.commits)):
+            self.faults.append(f"job {job['id']} of {host.name} is done, {job['outcome']}, and {lead_id} has no owner")
 
     def settled(self) -> bool:
         """Whether nobody waits any more: no lead in the intake, no job open."""
