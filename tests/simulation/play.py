@@ -40,7 +40,7 @@ DEPTH_MAX = 2
 STEPS = (8, 24)
 ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are routed while the storm still blows
 LEADS_MAX = 14
-CALM_S = (1.5, 62, 302, 302, 902, 902, 3602, 302, 302)
+CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
 IDLE_ROUNDS_MAX = 25
 WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
@@ -75,6 +75,7 @@ class Play:
         self.company.found()
         self.witness = Witness(self)
         self.storm = False
+        self.settled_s = float("inf")
         self.depth = 0
         self.hosts: list[Host] = []
         self.routers: list[Router] = []
@@ -262,8 +263,10 @@ class Play:
         for number, seconds in enumerate(CALM_S):
             self.elapse(seconds)
             self._quiet()
-            if number + 1 >= least and self.witness.settled():
-                return
+            if self.witness.settled():
+                self.settled_s = min(self.settled_s, sum(CALM_S[: number + 1]))
+                if number + 1 >= least:
+                    return
 
     def _quiet(self) -> None:
         """All loops, until none of them has anything to do; those that had nothing are asked again at the end."""

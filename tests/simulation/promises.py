@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 LEAD, LEDGER, GROUP, MEMBER = "Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c"
 WINDOW_S = 600  # of a submission, as the setting's default has it
+PROMPT_S = 130.0  # the longest pause of a breaker or a stream, twice
+SILENT = ("clock: jump", "stream: lose_event", "stream: refuse_subscribe", "stream: refuse_handshake")
+"""Faults after which only time or the next sweep helps: clocks set back, events that never were, refusals."""
+
 WRITTEN = {"assigned", "fallback", "matched", "duplicate", "counted: taken by hand", "already routed"}
 
 
@@ -43,6 +47,18 @@ def nobody_lost(play: Play) -> Iterator[str]:
         jobs = [job for host in play.hosts for job in host.jobs() if job["lead_id"] == lead["Id"]]
         told = [(job["status"], job["last_error"]) for job in jobs]
         yield f"{lead['Id']} waits: {told}"
+
+
+def nobody_waits_for_a_sweep(play: Play) -> Iterator[str]:
+    """Two minutes of calm bring everybody an owner, but where nothing told of a lead, or nobody was there for it.
+
+    What a fault of the stream may have hidden is looked for at once; what it surely hid, by the next sweep.
+    """
+    excused = any(play.counts[fault] for fault in SILENT) or any(
+        (job["last_error"] or "").startswith("held:") for host in play.hosts for job in host.jobs()
+    )
+    if not excused and play.settled_s > PROMPT_S:
+        yield f"somebody waited for more than {PROMPT_S:.0f} s of calm"
 
 
 def nobody_twice(play: Play) -> Iterator[str]:
@@ -272,6 +288,7 @@ def echoes_make_no_jobs(play: Play) -> Iterator[str]:
 CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "no surprise": no_surprise,
     "nobody lost": nobody_lost,
+    "nobody waits": nobody_waits_for_a_sweep,
     "nobody twice": nobody_twice,
     "all or nothing": all_or_nothing,
     "turns": turns_have_no_hole,
