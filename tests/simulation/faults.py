@@ -32,7 +32,7 @@ May not happen:
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from org_simulator.events import ChangeLog
@@ -96,7 +96,7 @@ def weather(dice: random.Random) -> Weather:
     return Weather(
         crash=dice.choice((0.0, 0.0, 0.006, 0.02)),
         request=dice.choice(_RATES),
-        database=dice.choice((0.0, 0.0, 0.02, 0.06)),
+        database=dice.choice((0.0, 0.02, 0.06)),
         stream=dice.choice((0.0, 0.1, 0.3)),
         meddling=dice.choice((0.03, 0.1, 0.25)),
         skew=dice.random() < 0.3,
@@ -126,8 +126,10 @@ def for_request(air: Weather, dice: random.Random, what: str, *, login: bool) ->
     return Fault(name, value=value)
 
 
-def on_stream(air: Weather, dice: random.Random, log: ChangeLog, leads: Sequence[str]) -> str | None:
-    """Something happens to the stream; the answer names it."""
+def on_stream(
+    air: Weather, dice: random.Random, log: ChangeLog, leads: Sequence[str], placed: Callable[[], bool]
+) -> str | None:
+    """Something happens to the stream; the answer names it. `placed` says whether all routers stored a position."""
     if dice.random() >= air.stream:
         return None
     sorts = [*air.streams, *air.logs]
@@ -135,6 +137,11 @@ def on_stream(air: Weather, dice: random.Random, log: ChangeLog, leads: Sequence
     match name:
         case "gap":
             log.gap("Lead", list(leads)[-2:] or ["00Q*"], "UPDATE")
+        case "expire" if not placed():
+            return None  # who never heard of the stream looks for everybody when it begins
+        case "expire":
+            log.expire()
+            log.drop_sessions()  # nobody is away for 72 hours and comes back to the same session
         case _ if name in LOG:
             getattr(log, name)()
         case _:

@@ -241,13 +241,13 @@ ON_LEADS: tuple[tuple[Act, int], ...] = (
     (takes, 5),
     (gives_back, 4),
     (edits, 4),
-    (deletes, 2),
+    (deletes, 3),
     (undeletes, 1),
-    (converts, 2),
+    (converts, 3),
     (merges, 2),
-    (transfers, 2),
+    (transfers, 3),
 )
-ON_GROUPS: tuple[tuple[Act, int], ...] = ((leaves, 3), (rests, 3), (absent, 2), (turns_mode, 2), (resets, 2))
+ON_GROUPS: tuple[tuple[Act, int], ...] = ((leaves, 3), (rests, 3), (absent, 1), (turns_mode, 1), (resets, 3))
 
 
 def act(firm: Company, acts: Sequence[tuple[Act, int]], leads: Sequence[str]) -> str | None:

@@ -44,7 +44,9 @@ CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
 IDLE_ROUNDS_MAX = 25
 WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
+
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
+INTAKE_BIAS = 3  # so is a transaction that keeps events
 
 
 @dataclass
@@ -141,9 +143,12 @@ class Play:
             self._pass_time()
         else:
             self._some_router()
-        sort = faults.on_stream(self.air, self.dice, self.log, self.company.leads)
+        sort = faults.on_stream(self.air, self.dice, self.log, self.company.leads, self._placed)
         if sort is not None:
             self.count(f"stream: {sort}")
+
+    def _placed(self) -> bool:
+        return all(host.look("SELECT replay_id FROM stream_position") for host in self.hosts)
 
     def _pass_time(self) -> None:
         seconds = self.dice.choice((0.1, 1.0, 5.0, 20.0, 70.0, 400.0))
@@ -207,16 +212,16 @@ class Play:
         """Someone else acts before the router goes on, most often on the very lead in flight."""
         chance = self.dice.random()
         self.counts["meddled"] += 1
-        if chance < 0.45:
+        if chance < 0.35:
             self._people(*people.ON_LEADS, leads=point.leads)
-        elif chance < 0.55:
+        elif chance < 0.50:
             self._people(*people.ON_GROUPS)
         elif chance < 0.70:
-            seconds = self.dice.choice((0.5, 10.0, 59.0, 61.0, 130.0))
+            seconds = self.dice.choice((0.5, 10.0, 61.0, 130.0))
             self.count("answer: slow")
             self.note(f"{seconds} s pass")
             self.elapse(seconds)
-            if self.dice.random() < 0.5 and point.kind != "login":
+            if self.dice.random() < 0.7 and point.kind != "login":
                 self._some_router("worker")
         elif point.kind != "login":
             self._some_router()
@@ -228,7 +233,7 @@ class Play:
                 if fault is not None:
                     self.count(f"request: {fault.name}{'' if fault.value is None else f' {fault.value}'}")
                 return fault
-            case "database" if self.dice.random() < self.air.database:
+            case "database" if self.dice.random() < self.air.database * (INTAKE_BIAS if point.loop == "intake" else 1):
                 sort = self.dice.choice(faults.DATABASE)
                 self.count(f"database: {sort}")
                 return sort
