@@ -7,7 +7,8 @@ LeadRouterError
 │   ├── RowLocked          someone else holds a record: again, with jitter
 │   ├── RateLimited        wait `retry_after` seconds
 │   ├── SessionExpired     the token was refused twice: log in anew
-│   └── StoreUnavailable   the job database did not answer
+│   ├── StoreUnavailable   the job database did not answer
+│   └── Superseded         another process listens now: leave the stream
 └── Permanent              the same request will fail again
     ├── Rejected           Salesforce refuses this record or request
     ├── Misconfigured      a setting or record must be changed by a person
@@ -54,6 +55,10 @@ class SessionExpired(Transient):
 
 class StoreUnavailable(Transient):
     """The job database did not carry out a statement; nothing of the transaction was kept."""
+
+
+class Superseded(Transient):
+    """Another process holds the subscription now; nothing of what was to be recorded was kept."""
 
 
 class Permanent(LeadRouterError):

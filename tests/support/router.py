@@ -117,6 +117,13 @@ class Router:
         self.await_event("stream_subscribed")
         return self
 
+    def at_work(self) -> Router:
+        """Until it hears the stream, or waits because another one does."""
+        heard = ("stream_subscribed", "listener_waits")
+        until(lambda: any(map(self.events, heard)) or self._ended(), COMMAND_S, f"{self.folder.name} hears or waits")
+        assert any(map(self.events, heard)), self.log.read_text(encoding="utf-8")[-2000:]
+        return self
+
     def started(self) -> Router:
         """Until the process that was started last has begun to route."""
         self.await_event("router_started", count=self._before + 1)
@@ -154,12 +161,12 @@ class Router:
 
 @contextmanager
 def routers(*several: Router) -> Iterator[tuple[Router, ...]]:
-    """Routers that all hear the stream while the block lasts; none outlives it."""
+    """Routers of which one hears the stream while the block lasts, the others wait to; none outlives it."""
     try:
         for router in several:
             router.start()
         for router in several:
-            router.subscribed()
+            router.at_work()
         yield several
     finally:
         for router in several:

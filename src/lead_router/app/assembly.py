@@ -14,11 +14,12 @@ from lead_router.app.wiring import Wired, now, store_of
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
-from lead_router.loops.predecessors import worker_name
+from lead_router.loops.listening import LOOK_EVERY_S, Listening
+from lead_router.loops.predecessors import listener_name, worker_name
 from lead_router.loops.runner import Loop
 from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.worker import Worker
-from lead_router.ports import JobStore
+from lead_router.ports import Hold, JobStore
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.cometd import CometdSource
 from lead_router.salesforce.names import Channels
@@ -44,14 +45,25 @@ class Assembly:
         """The loops, by name; none is built yet."""
         numbers = range(1, self.settings.workers + 1)
         workers = (Loop(f"worker-{number}", partial(self.worker, number), self.settings.poll_s) for number in numbers)
-        return (Loop("intake", self.intake, 0.0), *workers, Loop("upkeep", self.upkeep, UPKEEP_IDLE_S))
+        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, Loop("upkeep", self.upkeep, UPKEEP_IDLE_S))
 
     def store(self) -> JobStore:
         """A job store for the calling thread."""
         return store_of(self.settings, self.org_id)
 
-    def intake(self) -> Intake:
-        """The loop that listens."""
+    def listening(self) -> Listening:
+        """The loop that listens, or waits for its turn to."""
+        return Listening(
+            self.store(),
+            self.current,
+            self.intake,
+            channel=self.settings.stream_channel,
+            name=listener_name(socket.gethostname(), os.getpid()),
+            monotonic=time.monotonic,
+        )
+
+    def intake(self, hold: Hold) -> Intake:
+        """What listens while the hold stands, from the position that is stored now."""
         store = self.store()
         channel = self.settings.stream_channel
         source = CometdSource(
@@ -72,6 +84,7 @@ class Assembly:
             own=own,
             wait_s=INTAKE_WAIT_S,
             wake=self.wake,
+            hold=hold,
         )
 
     def worker(self, number: int) -> Worker:

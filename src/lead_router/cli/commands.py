@@ -11,7 +11,7 @@ from pathlib import Path
 from lead_router import app
 from lead_router.cli.show import age, as_json, table
 from lead_router.errors import Misconfigured
-from lead_router.ports import JobStore
+from lead_router.ports import JobStore, QueueView
 from lead_router.settings import Settings, example, load
 
 
@@ -46,6 +46,7 @@ def status(words: argparse.Namespace) -> int:
     )
     streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]
     print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
+    print("\n" + _listening(queue))
     if seen.org_fault is not None:
         print(f"\ngroups: {'Salesforce did not answer: ' * seen.org_away}{seen.org_fault}")
         return code
@@ -54,6 +55,12 @@ def status(words: argparse.Namespace) -> int:
     for warning in seen.warnings:
         print(f"warning: {warning}")
     return code
+
+
+def _listening(queue: QueueView) -> str:
+    heads = ("listener", "channel", "since")
+    rows = [(one.holder, one.channel, age(one.age_s)) for one in queue.listeners if one.listens]
+    return table(heads, rows) if rows else "nobody listens: a running router takes it within 10 s"
 
 
 def doctor(words: argparse.Namespace) -> int:

@@ -10,7 +10,9 @@ from typing import Final
 from lead_router.errors import Misconfigured
 from lead_router.jobs.engine import SETTING, Engine, Row, Run
 
-TABLES: Final = frozenset({"routing_job", "stream_position", "quarantine", "sweep", "observation", "observed_rotation"})
+TABLES: Final = frozenset(
+    {"routing_job", "stream_position", "quarantine", "sweep", "observation", "observed_rotation", "listener"}
+)
 
 _CREATE: Final = """
     CREATE TABLE schema_version (

@@ -28,6 +28,9 @@ LOCK_WAIT_S: Final = 10.0
 STATEMENT_S: Final = 60.0
 """How long the server works on one statement."""
 
+STALL_S: Final = 4.0
+"""How long a transaction may rest in mid-way: a router that stalls or vanishes there must not hold up the others."""
+
 CONNECTION: Final = {
     "application_name": "lead-router",
     "connect_timeout": 5,  # seconds
@@ -41,6 +44,7 @@ CONNECTION: Final = {
 # Waiting is bounded, and a database that confirms before it has written is told not to.
 _LIMITS: Final = """
     SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true),
+           set_config('idle_in_transaction_session_timeout', %s, true),
            CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
 """
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(727561032)"
@@ -53,7 +57,7 @@ class PostgresEngine:
     dialect = POSTGRES
 
     def __init__(self, url: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
-        self._limits = (f"{lock_wait_s * 1000:.0f}ms", f"{STATEMENT_S * 1000:.0f}ms")
+        self._limits = tuple(f"{seconds * 1000:.0f}ms" for seconds in (lock_wait_s, STATEMENT_S, STALL_S))
         self._address = _address(url)
         self._connection: psycopg.Connection[DictRow] | None = self._connect()
 
@@ -152,7 +156,7 @@ def _address(url: str) -> dict[str, Any]:
 
 
 def _pipelined(
-    connection: psycopg.Connection[DictRow], steps: Sequence[Step], limits: tuple[str, str]
+    connection: psycopg.Connection[DictRow], steps: Sequence[Step], limits: tuple[str, ...]
 ) -> list[list[Row]]:
     with connection.pipeline(), connection.transaction():
         connection.execute(_LIMITS, limits)

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import Final
 
+from lead_router.jobs.listener_statements import MAY
+
 LINE_UP: Final = "{line_up}"
 
 RECORD_POSITION: Final = """
     INSERT INTO stream_position (org_id, channel, replay_id, recorded_at)
-    VALUES (:org_id, :channel, :replay_id, {now})
+    SELECT :org_id, :channel, :replay_id, {now}
+    WHERE {may}
     ON CONFLICT (org_id, channel) DO UPDATE SET replay_id = excluded.replay_id, recorded_at = excluded.recorded_at
-"""
+""".replace("{may}", MAY)
 
 RECORD_JOBS: Final = """
     INSERT INTO routing_job (org_id, idempotency_key, submission_key, submission_odd, lead_id,
@@ -22,23 +25,26 @@ RECORD_JOBS: Final = """
            r.value ->> 'lead_id', r.value ->> 'ordering_key', r.value ->> 'payload', 'queued', 0, :max_attempts,
            {now}, {now}
     FROM {rows}
-    WHERE true -- tells SQLite that ON belongs to the insert
+    WHERE {may}
     ORDER BY r.key
     ON CONFLICT (org_id, idempotency_key) DO NOTHING
     RETURNING id
-"""
+""".replace("{may}", MAY)
 
 RECORD_UNREADABLE: Final = """
     INSERT INTO quarantine (org_id, channel, digest, body, reason, deliveries, first_at, last_at)
-    VALUES (:org_id, :channel, :digest, :body, :reason, 1, {now}, {now})
+    SELECT :org_id, :channel, :digest, :body, :reason, 1, {now}, {now}
+    WHERE {may}
     ON CONFLICT (org_id, channel, digest)
     DO UPDATE SET deliveries = quarantine.deliveries + 1, last_at = excluded.last_at
-"""
+""".replace("{may}", MAY)
 
 REQUEST_SWEEP: Final = """
-    INSERT INTO sweep (org_id, requested) VALUES (:org_id, :reason)
+    INSERT INTO sweep (org_id, requested)
+    SELECT :org_id, :reason
+    WHERE {may}
     ON CONFLICT (org_id) DO UPDATE SET requested = COALESCE(sweep.requested, excluded.requested)
-"""
+""".replace("{may}", MAY)
 
 TAKE_SWEEP: Final = """
     INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
@@ -96,7 +102,11 @@ RENEW: Final = """
     RETURNING routing_job.id
 """
 
-HOLDERS: Final = "SELECT DISTINCT locked_by FROM routing_job WHERE org_id = :org_id AND status = 'working'"
+HOLDERS: Final = """
+    SELECT locked_by AS name FROM routing_job WHERE org_id = :org_id AND status = 'working'
+    UNION
+    SELECT holder FROM listener WHERE org_id = :org_id AND holder IS NOT NULL AND lease_until > {now}
+"""
 
 ABANDON: Final = """
     UPDATE routing_job SET lease_until = {now}

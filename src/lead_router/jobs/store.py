@@ -16,12 +16,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from lead_router.jobs import observing, views
+from lead_router.errors import Superseded
+from lead_router.jobs import listener_statements, observing, views
 from lead_router.jobs import statements as sql
 from lead_router.jobs.engine import Engine, Row, Step
+from lead_router.jobs.listeners import SqlListeners, fence_of
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
     Ending,
+    Hold,
     Job,
     JobView,
     NewJob,
@@ -42,12 +45,11 @@ ATTEMPTS_MAX: Final = 12
 """Attempts that a job is given when it is recorded."""
 
 
-class SqlJobStore:
+class SqlJobStore(SqlListeners):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
 
     def __init__(self, engine: Engine, *, org_id: str, max_attempts: int = ATTEMPTS_MAX) -> None:
-        self._engine = engine
-        self._org_id = org_id
+        super().__init__(engine, org_id=org_id)
         self._max_attempts = max_attempts
 
     def record(
@@ -57,20 +59,28 @@ class SqlJobStore:
         position: Position | None = None,
         unreadable: Sequence[Unreadable] = (),
         sweep: str | None = None,
+        hold: Hold | None = None,
     ) -> Recorded:
         """One statement per table, in one transaction: neither an event without its job nor a job without its position.
 
         An org's recorders go one after the other: so the jobs' numbers tell the order in which they became visible, and
-        two that bring the same jobs in another order do not wait for each other.
+        two that bring the same jobs in another order do not wait for each other. A hold is kept first: its row stays
+        locked to the end, and each statement asks for it.
         """
-        steps = [self._step(sql.LINE_UP)]
+        fence = fence_of(hold)
+        steps = [self._step(sql.LINE_UP)] if hold is None else [self._step(sql.LINE_UP), self._kept(hold)]
         if position is not None:
-            steps.append(self._step(sql.RECORD_POSITION, channel=position.channel, replay_id=position.replay_id))
-        steps += [self._quarantined(event) for event in unreadable]
+            at = {"channel": position.channel, "replay_id": position.replay_id}
+            steps.append(self._step(sql.RECORD_POSITION, **at, **fence))
+        steps += [self._quarantined(event, fence) for event in unreadable]
         if sweep is not None:
-            steps.append(self._step(sql.REQUEST_SWEEP, reason=storable(sweep)))
-        steps.append(self._step(sql.RECORD_JOBS, rows=listed(map(recorded, jobs)), max_attempts=self._max_attempts))
-        created = len(self._engine.write(steps)[-1])
+            steps.append(self._step(sql.REQUEST_SWEEP, reason=storable(sweep), **fence))
+        rows = listed(map(recorded, jobs))
+        steps.append(self._step(sql.RECORD_JOBS, rows=rows, max_attempts=self._max_attempts, **fence))
+        answers = self._engine.write(steps)
+        if hold is not None and not answers[1]:
+            raise Superseded(f"another router listens to {hold.channel}: nothing was recorded")
+        created = len(answers[-1])
         return Recorded(created=created, known=len(jobs) - created)
 
     def position(self, channel: str) -> Position | None:
@@ -104,12 +114,13 @@ class SqlJobStore:
         return self._ids(self._write(sql.END, rows=rows)) if endings else frozenset()
 
     def holders(self) -> frozenset[str]:
-        """The names of the workers that hold claims now, their leases expired or not."""
-        return frozenset(row["locked_by"] for row in self._read(sql.HOLDERS))
+        """The names under which claims are held now, their leases expired or not, and of those that listen."""
+        return frozenset(row["name"] for row in self._read(sql.HOLDERS))
 
     def abandon(self, worker: str) -> int:
-        """The fence stays: should the worker live after all, it finds its claims lost before it writes."""
-        return len(self._write(sql.ABANDON, worker=worker))
+        """The fences stay: should it live after all, it finds its claims and its channel lost before it writes."""
+        steps = [self._step(sql.ABANDON, worker=worker), self._step(listener_statements.ABANDON, worker=worker)]
+        return len(self._engine.write(steps)[0])
 
     def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:
         """Those of the leads that have a queued, working or dead job."""
@@ -129,7 +140,7 @@ class SqlJobStore:
 
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon; the first reason not yet answered is kept."""
-        self._write(sql.REQUEST_SWEEP, reason=storable(reason))
+        self._write(sql.REQUEST_SWEEP, reason=storable(reason), **fence_of(None))
 
     def take_sweep(self, *, every_s: float) -> str | None:
         """The reason if a sweep is due, to one caller only; the first one ever is due at once."""
@@ -137,9 +148,10 @@ class SqlJobStore:
         return rows[0]["begun_for"] if rows else None
 
     def queue(self) -> QueueView:
-        """Two statements in one snapshot: counts, and the streams' positions."""
-        counts, streams = self._engine.read([self._step(sql.COUNTS), self._step(sql.STREAMS)])
-        return views.queue_view(counts[0], streams)
+        """Three statements in one snapshot: counts, the streams' positions, and who listens."""
+        looks = (sql.COUNTS, sql.STREAMS, listener_statements.LISTENERS)
+        counts, streams, listeners = self._engine.read([self._step(look) for look in looks])
+        return views.queue_view(counts[0], streams, listeners)
 
     def jobs(self, *, status: str | None = None, limit: int = 50) -> list[JobView]:
         """Newest first."""
@@ -225,19 +237,10 @@ class SqlJobStore:
         """Leases stay as they are: claims not ended are taken over when they run out."""
         self._engine.close()
 
-    def _step(self, statement: str, **values: Any) -> Step:
-        return statement, {"org_id": self._org_id, **values}
-
-    def _write(self, statement: str, **values: Any) -> list[Row]:
-        return self._engine.write([self._step(statement, **values)])[0]
-
-    def _read(self, statement: str, **values: Any) -> list[Row]:
-        return self._engine.read([self._step(statement, **values)])[0]
-
-    def _quarantined(self, event: Unreadable) -> Step:
+    def _quarantined(self, event: Unreadable, fence: Mapping[str, Any]) -> Step:
         digest = hashlib.sha256(event.body).hexdigest()
-        reason = storable(event.reason)
-        return self._step(sql.RECORD_UNREADABLE, channel=event.channel, digest=digest, body=event.body, reason=reason)
+        values = {"channel": event.channel, "digest": digest, "body": event.body, "reason": storable(event.reason)}
+        return self._step(sql.RECORD_UNREADABLE, **values, **fence)
 
     @staticmethod
     def _ids(rows: Iterable[Row]) -> frozenset[int]:

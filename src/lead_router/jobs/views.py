@@ -8,7 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 from lead_router.core.model import Submission
 from lead_router.jobs.engine import Row
-from lead_router.ports import Job, JobView, Observation, Observed, QueueView, Sibling, StreamView, Waiting
+from lead_router.ports import (
+    Job,
+    JobView,
+    ListenerView,
+    Observation,
+    Observed,
+    QueueView,
+    Sibling,
+    StreamView,
+    Waiting,
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -91,7 +101,13 @@ def observed(row: Row) -> Observed:
     return Observed(what, instant(row["observed_at"]), _perhaps(row["completed_at"]))
 
 
-def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
+def listener(row: Row) -> ListenerView:
+    """Who listens to a channel."""
+    age_s, listens = row["age_ms"] / 1000, bool(row["listens"])
+    return ListenerView(row["channel"], row["holder"], row["generation"], listens, age_s)
+
+
+def queue_view(counts: Row, streams: Sequence[Row], listeners: Sequence[Row]) -> QueueView:
     """The queue at a glance."""
     return QueueView(
         queued=counts["queued"],
@@ -107,6 +123,7 @@ def queue_view(counts: Row, streams: Sequence[Row]) -> QueueView:
         ),
         last_sweep_age_s=_seconds(counts["last_sweep_age_ms"]),
         sweep_requested=counts["sweep_requested"],
+        listeners=tuple(map(listener, listeners)),
     )
 
 

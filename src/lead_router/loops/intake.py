@@ -13,7 +13,7 @@ from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.causes import CREATED, cause_of, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
-from lead_router.ports import Change, Delivery, EventSource, JobStore, NewJob, Unreadable
+from lead_router.ports import Change, Delivery, EventSource, Hold, JobStore, NewJob, Unreadable
 
 _log = structlog.get_logger(__name__)
 
@@ -48,7 +48,10 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
 
 
 class Intake:
-    """One subscription, one step at a time. The source gives a delivery again until it is stored."""
+    """One subscription, one step at a time. The source gives a delivery again until it is stored.
+
+    Under a `hold` it records only while that stands.
+    """
 
     def __init__(
         self,
@@ -61,6 +64,7 @@ class Intake:
         own: Callable[[Change], bool],
         wait_s: float,
         wake: Callable[[], None],
+        hold: Hold | None = None,
     ) -> None:
         self._source = source
         self._store = store
@@ -70,19 +74,25 @@ class Intake:
         self._own = own
         self._wait_s = wait_s
         self._wake = wake
+        self._hold = hold
 
     def step(self) -> bool:
-        """Poll once and store what came; True if something came. Raises StoreUnavailable, with nothing lost."""
+        """Poll once and store what came; True if something came.
+
+        Raises StoreUnavailable, with nothing lost, and Superseded where another one holds the channel.
+        """
         delivery = self._source.poll(self._wait_s)
         if delivery == Delivery():
             return False
         jobs, unreadable = self._read(delivery)
         sweep = delivery.gap or ("unreadable event" if unreadable else None)
-        recorded = self._store.record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep)
+        recorded = self._store.record(
+            jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, hold=self._hold
+        )
         self._source.stored(delivery)
         self._ask_taken(delivery)
         if delivery.reload:
-            self._current.outdate(delivery.reload)
+            self._reload(delivery.reload)
         if recorded.created or sweep or delivery.reload:
             self._wake()
         if delivery.changes or sweep:
@@ -116,6 +126,11 @@ class Intake:
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
                 unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
         return jobs, unreadable
+
+    def _reload(self, reason: str) -> None:
+        self._current.outdate(reason)
+        if self._hold is not None:
+            self._store.announce_reload(self._hold)
 
     def _ask_taken(self, delivery: Delivery) -> None:
         """Held leads that someone took are asked at once: they should not say that they are held any longer than that.

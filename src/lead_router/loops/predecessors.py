@@ -1,4 +1,4 @@
-"""What earlier processes left: claims of dead ones of this host are given back at once, held jobs are asked again."""
+"""What earlier processes left: what dead ones of this host held is given back at once, held jobs are asked again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ def worker_name(host: str, process_id: int, number: int) -> str:
     return f"{host}/{process_id}/{number}"
 
 
+def listener_name(host: str, process_id: int) -> str:
+    """The name under which a process listens: `host/process/listener`."""
+    return f"{host}/{process_id}/listener"
+
+
 def dead_workers(
     holders: Iterable[str], *, host: str, process_id: int, lives: Callable[[int], bool]
 ) -> tuple[str, ...]:
-    """Those holders of claims that ran on this host and are dead.
+    """Those holders that ran on this host and are dead.
 
-    A holder with our own process id is dead too where we have not claimed anything yet: in a container every process
+    A holder with our own process id is dead too where we hold nothing yet: in a container every process
     has the same one. The host's name must be its own: two hosts of one name would end each other's leases, which costs
     work and, by the claims' tokens, never a lead.
     """

@@ -1,5 +1,6 @@
 """What the loops need of the world: one protocol per seam; each implementation passes the seam's behaviour suite."""
 
+from lead_router.ports.listener import Held, Hold, Listeners
 from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.org import (
     AlreadyRouted,
@@ -20,6 +21,7 @@ from lead_router.ports.org import (
     TurnTaken,
     Usage,
 )
+from lead_router.ports.queue import ListenerView, QueueView, StreamView
 from lead_router.ports.store import (
     Bury,
     Done,
@@ -28,12 +30,10 @@ from lead_router.ports.store import (
     JobStore,
     JobView,
     NewJob,
-    QueueView,
     Recorded,
     Release,
     Retry,
     Sibling,
-    StreamView,
     Waiting,
 )
 from lead_router.ports.stream import Change, Delivery, EventSource, Position, Unreadable
@@ -51,10 +51,14 @@ __all__ = [
     "Finding",
     "Gone",
     "GroupStuck",
+    "Held",
+    "Hold",
     "Job",
     "JobStore",
     "JobView",
     "LeadMoved",
+    "ListenerView",
+    "Listeners",
     "Mark",
     "NewJob",
     "Observation",

@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
 from lead_router.core.model import Submission
+from lead_router.ports.listener import Hold, Listeners
 from lead_router.ports.observation import Observation, Observed
+from lead_router.ports.queue import QueueView
 from lead_router.ports.stream import Position, Unreadable
 
 
@@ -91,32 +93,6 @@ class JobView:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamView:
-    """A stored stream position as a person sees it; `age_s` is seconds since it last moved or was confirmed."""
-
-    channel: str
-    replay_id: bytes
-    age_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """The queue at a glance; ages in seconds. `due` and `held` are parts of `queued`: ready now; nobody may have it."""
-
-    queued: int
-    due: int
-    held: int
-    working: int
-    done: int
-    dead: int
-    oldest_open_age_s: float | None
-    quarantined: int
-    streams: tuple[StreamView, ...]
-    last_sweep_age_s: float | None
-    sweep_requested: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class Recorded:
     """What a recording did: new jobs, and those whose key was known."""
 
@@ -164,7 +140,7 @@ class Done:
 Ending: TypeAlias = Done | Retry | Release | Bury
 
 
-class JobStore(Protocol):
+class JobStore(Listeners, Protocol):
     """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
 
     Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.
@@ -177,8 +153,12 @@ class JobStore(Protocol):
         position: Position | None = None,
         unreadable: Sequence[Unreadable] = (),
         sweep: str | None = None,
+        hold: Hold | None = None,
     ) -> Recorded:
-        """Write jobs, stream position, quarantined events and a request for a sweep in one transaction."""
+        """Write jobs, stream position, quarantined events and a request for a sweep in one transaction.
+
+        With a hold it is kept by that; raises Superseded, with nothing written, where another one holds the channel.
+        """
         ...
 
     def position(self, channel: str) -> Position | None:
@@ -201,11 +181,11 @@ class JobStore(Protocol):
         ...
 
     def holders(self) -> frozenset[str]:
-        """The names of the workers that hold claims now, their leases expired or not."""
+        """The names under which claims are held now, their leases expired or not, and of those that listen."""
         ...
 
     def abandon(self, worker: str) -> int:
-        """A worker is known to be dead: its leases end now, so that others claim its jobs. The answer is how many."""
+        """A worker or listener is known to be dead: its leases end now; answers how many jobs others may claim."""
         ...
 
     def open_leads(self, lead_ids: Sequence[str]) -> frozenset[str]:

@@ -1,0 +1,62 @@
+"""Who listens: one row per channel, a lease by the database's clock, and a generation that fences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lead_router.jobs import listener_statements as sql
+from lead_router.jobs.engine import Engine, Row, Step
+from lead_router.jobs.writing import in_ms
+from lead_router.ports import Held, Hold
+
+
+class SqlListeners:
+    """See Listeners. The statements of one org on one engine."""
+
+    def __init__(self, engine: Engine, *, org_id: str) -> None:
+        self._engine = engine
+        self._org_id = org_id
+
+    def hold(self, channel: str, holder: str, *, lease_s: float) -> Hold | Held:
+        """Reads first: those who wait ask every second, and write only when there is something to take."""
+        rows = self._read(sql.LISTENER, channel=channel)
+        if not rows or not rows[0]["listens"]:
+            taken = self._write(sql.TAKE, channel=channel, holder=holder, lease_ms=in_ms(lease_s))
+            if taken:
+                return Hold(channel, holder, taken[0]["generation"], lease_s)
+            rows = self._read(sql.LISTENER, channel=channel)
+        return Held(rows[0]["holder"] or "", rows[0]["reloads"])
+
+    def keep(self, hold: Hold) -> bool:
+        """Begin the lease again, also one that ran out while nobody took it; False: another one holds the channel."""
+        return bool(self._engine.write([self._kept(hold)])[0])
+
+    def give_up(self, hold: Hold) -> None:
+        """The generation rises, so that the fence shuts at once."""
+        self._write(sql.GIVE_UP, channel=hold.channel, generation=hold.generation)
+
+    def announce_reload(self, hold: Hold) -> None:
+        """Tell those who wait that the configuration is to be loaded anew."""
+        self._write(sql.ANNOUNCE_RELOAD, channel=hold.channel, generation=hold.generation)
+
+    def _kept(self, hold: Hold) -> Step:
+        """Takes the row's lock for the rest of the transaction, and answers no row where another one holds it."""
+        lease_ms = in_ms(hold.lease_s)
+        return self._step(sql.KEEP, channel=hold.channel, generation=hold.generation, lease_ms=lease_ms)
+
+    def _step(self, statement: str, **values: Any) -> Step:
+        return statement, {"org_id": self._org_id, **values}
+
+    def _write(self, statement: str, **values: Any) -> list[Row]:
+        return self._engine.write([self._step(statement, **values)])[0]
+
+    def _read(self, statement: str, **values: Any) -> list[Row]:
+        return self._engine.read([self._step(statement, **values)])[0]
+
+
+def fence_of(hold: Hold | None) -> Mapping[str, Any]:
+    """By which values a recording asks whether its hold still stands; without one it always writes."""
+    if hold is None:
+        return {"fence_channel": None, "fence": None}
+    return {"fence_channel": hold.channel, "fence": hold.generation}

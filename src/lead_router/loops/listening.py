@@ -1,0 +1,121 @@
+"""Listening: of all processes of an org one holds the subscription, the others ask every second whether it is free.
+
+waits ──free, given up or lease run out──▶ listens ──SIGTERM: gives up──▶ the end
+  ▲                                          │
+  └───────── another one took it ────────────┘
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from lead_router.errors import LeadRouterError, Superseded, Transient
+from lead_router.loops.current import Current
+from lead_router.loops.intake import Intake
+from lead_router.ports import Held, Hold, JobStore
+
+_log = structlog.get_logger(__name__)
+
+LEASE_S = 6.0  # with a look each second and a new subscription it is another's within 10 s
+KEEP_EVERY_S = LEASE_S / 3
+LOOK_EVERY_S = 1.0
+RELOAD_TOLD = "told by the listener"
+
+
+class Listening:
+    """The intake, while this process holds the channel. `open_intake` subscribes from the position that is stored then.
+
+    A holder that stalls for longer than its lease is overtaken, and the fence refuses what it still wants to record.
+    """
+
+    def __init__(
+        self,
+        store: JobStore,
+        current: Current,
+        open_intake: Callable[[Hold], Intake],
+        *,
+        channel: str,
+        name: str,
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._current = current
+        self._open_intake = open_intake
+        self._channel = channel
+        self._name = name
+        self._monotonic = monotonic
+        self._hold: Hold | None = None
+        self._intake: Intake | None = None
+        self._keep_at = 0.0
+        self._look_at = float("-inf")
+        self._held: Held | None = None
+
+    def step(self) -> bool:
+        """Listen once, True; or look once whether the channel is free, False. Raises Transient, with nothing lost."""
+        if self._hold is None or self._intake is None:
+            return self._look()
+        if self._monotonic() >= self._keep_at:
+            if not self._store.keep(self._hold):
+                self._lose(self._hold)
+                return True
+            self._keep_at = self._monotonic() + KEEP_EVERY_S
+        try:
+            self._intake.step()
+        except Superseded:
+            self._lose(self._hold)
+        return True
+
+    def _look(self) -> bool:
+        if self._monotonic() < self._look_at:  # other loops' work ends the rest early
+            return False
+        self._look_at = self._monotonic() + LOOK_EVERY_S
+        match self._store.hold(self._channel, self._name, lease_s=LEASE_S):
+            case Hold() as hold:
+                self._take(hold)
+                return True
+            case Held() as held:
+                self._wait(held)
+                return False
+
+    def _take(self, hold: Hold) -> None:
+        self._hold, self._held = hold, None
+        self._keep_at = self._monotonic() + KEEP_EVERY_S
+        try:
+            self._intake = self._open_intake(hold)
+        except LeadRouterError:
+            self._give_up(hold)  # another process may be able to
+            raise
+        _log.info("listener_taken", channel=self._channel, generation=hold.generation)
+
+    def _wait(self, held: Held) -> None:
+        former, self._held = self._held, held
+        if former is None or former.holder != held.holder:
+            _log.info("listener_waits", channel=self._channel, holder=held.holder)
+        if former is not None and former.reloads != held.reloads:
+            self._current.outdate(RELOAD_TOLD)
+
+    def _lose(self, hold: Hold) -> None:
+        _log.warning("listener_lost", channel=self._channel, generation=hold.generation)
+        self._hold = None
+        self._leave()
+
+    def _give_up(self, hold: Hold) -> None:
+        self._hold = None
+        try:
+            self._store.give_up(hold)
+        except Transient as fault:
+            _log.warning("listener_not_given_up", channel=self._channel, error=str(fault), ends_in_s=hold.lease_s)
+
+    def _leave(self) -> None:
+        if self._intake is not None:
+            self._intake.close()
+            self._intake = None
+
+    def close(self) -> None:
+        """Give the channel up first, so that nobody waits for this one's goodbye."""
+        if self._hold is not None:
+            self._give_up(self._hold)
+        self._leave()
+        self._store.close()

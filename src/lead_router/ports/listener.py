@@ -1,0 +1,47 @@
+"""Who listens: of all routers of an org one holds its subscription, the others wait to take over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The right to listen to a channel. `generation` fences: what a former holder still records is refused.
+
+    It ends `lease_s` seconds after it was last kept, by the database's time, however its holder ends.
+    """
+
+    channel: str
+    holder: str
+    generation: int
+    lease_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Another one listens. `reloads` grows with each reason that it heard for loading the configuration anew."""
+
+    holder: str
+    reloads: int
+
+
+class Listeners(Protocol):
+    """The part of the job store that says who listens. Raises StoreUnavailable where the database does not answer."""
+
+    def hold(self, channel: str, holder: str, *, lease_s: float) -> Hold | Held:
+        """Take the channel if nobody holds it, or a lease has run out; of several who ask, one gets it."""
+        ...
+
+    def keep(self, hold: Hold) -> bool:
+        """Begin the lease again, also one that ran out while nobody took it; False: another one holds the channel."""
+        ...
+
+    def give_up(self, hold: Hold) -> None:
+        """Free the channel now; what is recorded under this hold is refused from here on."""
+        ...
+
+    def announce_reload(self, hold: Hold) -> None:
+        """Tell those who wait that the configuration is to be loaded anew."""
+        ...

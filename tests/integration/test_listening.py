@@ -1,0 +1,204 @@
+"""Two processes' listening loops on one job database: one hears, the other takes over; nothing is lost or doubled."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from structlog.testing import capture_logs
+
+from lead_router.errors import Unreachable
+from lead_router.loops.current import Current
+from lead_router.loops.intake import Intake
+from lead_router.loops.listening import KEEP_EVERY_S, LEASE_S, LOOK_EVERY_S, RELOAD_TOLD, Listening
+from lead_router.loops.predecessors import listener_name, succeed
+from lead_router.ports import Delivery
+from lead_router.salesforce.changes import own_change
+from support.hearing import CHANNEL, Heard
+from support.worker_rig import Rig
+
+
+class Stream(Heard):
+    """Starts where a subscription would, and says when it was left."""
+
+    def __init__(self, rig, position):
+        super().__init__(rig)
+        self._serial = self._next = rig.org.events.position(int(position.replay_id) if position else -2)
+        self.left = False
+        self.notice = None
+
+    def poll(self, wait_s):
+        brought = super().poll(wait_s)
+        if self.notice is not None:
+            brought, self.notice = Delivery(reload=self.notice), None
+        return brought
+
+    def close(self):
+        self.left = True
+
+
+class Process:
+    """One process of several; `streams` are the subscriptions that it made, in order."""
+
+    def __init__(self, rig, name):
+        self.rig = rig
+        self.current = Current(rig.client.configuration())
+        self.streams = []
+        self.away = False
+        self.loop = Listening(
+            rig.open(), self.current, self._intake, channel=CHANNEL, name=name, monotonic=rig.clock.monotonic
+        )
+
+    def _intake(self, hold):
+        if self.away:
+            raise Unreachable("no login today")
+        store = self.rig.open()
+        self.streams.append(Stream(self.rig, store.position(CHANNEL)))
+        own = partial(own_change, user_id=self.rig.org.integration_user_id)
+        return Intake(
+            self.streams[-1],
+            store,
+            self.current,
+            channel=CHANNEL,
+            org_id=self.rig.org.org_id,
+            own=own,
+            wait_s=0.0,
+            wake=lambda: None,
+            hold=hold,
+        )
+
+    def steps(self, count=3):
+        return [self.loop.step() for _ in range(count)]
+
+    @property
+    def listens(self):
+        return bool(self.streams) and not self.streams[-1].left
+
+
+@pytest.fixture
+def rig(tmp_path):
+    made = Rig(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pair(rig):
+    """The first listens, the second waits."""
+    one, two = Process(rig, "host/1/listener"), Process(rig, "host/2/listener")
+    assert one.steps() == [True] * 3
+    assert two.steps() == [False] * 3
+    assert (one.listens, two.listens) == (True, False)
+    return one, two
+
+
+def leads_of(rig):
+    return [job.lead_id for job in rig.jobs()]
+
+
+def test_one_listens_and_the_other_takes_over_where_it_stopped(rig, pair):
+    """The first is killed between two leads: the second goes on behind the last that was stored, each lead once."""
+    one, two = pair
+    first = rig.rest_org.lead()
+    one.steps()
+    second = rig.rest_org.lead()  # the first process is dead from here on
+    rig.clock.advance(LEASE_S - 1)
+    two.steps()
+    early = two.listens
+    rig.clock.advance(1 + LOOK_EVERY_S)
+    two.steps()
+
+    assert (early, two.listens) == (False, True)
+    assert leads_of(rig) == [first, second]
+
+
+def test_an_overtaken_process_records_nothing_and_waits(rig, pair):
+    """It was stopped for longer than its lease with events in hand: the fence refuses them, the other has them."""
+    one, two = pair
+    lead = rig.rest_org.lead()
+    rig.clock.advance(LEASE_S + 1)
+    two.steps()
+    stored = rig.store.position(CHANNEL)
+    one.loop._keep_at = float("inf")  # it had looked just before it was stopped
+    with capture_logs() as logs:
+        one.steps(1)
+        rig.clock.advance(LOOK_EVERY_S)
+        one.steps()
+
+    assert leads_of(rig) == [lead]
+    assert (one.listens, two.listens, rig.store.position(CHANNEL)) == (False, True, stored)
+    assert [(line["event"], line.get("holder")) for line in logs] == [
+        ("listener_lost", None),
+        ("listener_waits", "host/2/listener"),
+    ]
+
+
+def test_a_process_that_was_overtaken_sees_it_at_its_next_look(rig, pair):
+    """Without events it would never meet the fence: it asks in any case, three times in a lease."""
+    one, two = pair
+    rig.clock.advance(LEASE_S + 1)
+    two.steps()
+    one.steps(1)
+
+    assert (one.listens, two.listens) == (False, True)
+    assert KEEP_EVERY_S * 3 <= LEASE_S
+
+
+def test_a_process_that_ends_is_followed_at_once(rig, pair):
+    """SIGTERM: no lease is waited for, and the next look takes the channel."""
+    one, two = pair
+    lead = rig.rest_org.lead()
+    one.loop.close()
+    rig.clock.advance(LOOK_EVERY_S)
+    two.steps()
+
+    assert (one.streams[0].left, two.listens, leads_of(rig)) == (True, True, [lead])
+
+
+def test_a_quiet_holder_keeps_the_channel(rig, pair):
+    """No event for an hour is no reason to change."""
+    one, two = pair
+    for _ in range(60):
+        rig.clock.advance(KEEP_EVERY_S)
+        one.steps(1)
+        two.steps(1)
+
+    assert (len(one.streams), two.streams) == (1, [])
+
+
+def test_a_process_that_cannot_subscribe_leaves_it_to_another(rig):
+    """Its login is refused on this host alone: the channel is free at once, not after a lease."""
+    one, two = Process(rig, "host/1/listener"), Process(rig, "host/2/listener")
+    one.away = True
+    with pytest.raises(Unreachable):
+        one.loop.step()
+    two.steps()
+
+    assert two.listens
+    one.loop.close()
+    assert two.steps() == [True] * 3
+
+
+def test_a_changed_rule_is_told_to_those_who_wait(rig, pair):
+    """One hears the notice; every process loads the configuration anew."""
+    one, two = pair
+    one.streams[0].notice = "/data/Routing_Rule__ChangeEvent"
+    one.steps(1)
+    rig.clock.advance(LOOK_EVERY_S)
+    two.steps(1)
+
+    assert (one.current.outdated(), two.current.outdated()) == ("/data/Routing_Rule__ChangeEvent", RELOAD_TOLD)
+
+
+def test_a_dead_process_of_this_host_is_followed_without_waiting(rig):
+    """C22: started again after a kill -9, a router on SQLite listens at once; a living neighbour keeps the channel."""
+    Process(rig, listener_name("host", 1)).steps(1)
+    second = Process(rig, listener_name("host", 2))
+    succeed(rig.store, host="host", process_id=2, lives=lambda number: number == 1)
+    second.steps(1)
+    neighbour_lived = second.listens
+    succeed(rig.store, host="host", process_id=2, lives=lambda _: False)
+    rig.clock.advance(LOOK_EVERY_S)
+    second.steps(1)
+
+    assert (neighbour_lived, second.listens) == (False, True)
