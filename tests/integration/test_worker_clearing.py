@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from lead_router.ports import Committed, LeadMoved, NewJob, Refusal
+from lead_router.ports import Committed, Idle, LeadMoved, NewJob, Refusal
 from org_simulator.switches import Switches
 from support.hearing import Life
 from support.worker_rig import Rig
@@ -213,7 +213,7 @@ def test_many_are_cleared_by_twenty_five_a_call_each_by_itself(rig: Rig):
     rest.update(ids[3], Company="Edited")
     rest.delete(ids[27])
     used = rig.calls()
-    faults = rig.client.clear([found.leads[one] for one in ids])
+    faults = rig.client.clear([Idle(found.leads[one]) for one in ids])
 
     assert faults[0] == LeadMoved(ids[3])
     assert isinstance(faults[1], Refusal)

@@ -8,6 +8,7 @@ from typing import Any
 
 import requests
 
+from lead_router.salesforce.configuration import Intake
 from org_simulator.apex.automation import Automation
 from org_simulator.apex.invoking import construct, dispatch
 from org_simulator.apex.program import Program, load
@@ -32,10 +33,16 @@ class Both:
     """A rig whose org runs the shipped Apex, or `program`. `say` changes its settings as a deployment does."""
 
     def __init__(
-        self, path: Path, mode: str, program: Program | None = None, *, switches: Switches | None = None
+        self,
+        path: Path,
+        mode: str,
+        program: Program | None = None,
+        *,
+        switches: Switches | None = None,
+        intake: Intake | None = None,
     ) -> None:
         need_parser()
-        self.rig = Rig(path, switches or Switches())
+        self.rig = Rig(path, switches or Switches(), intake or Intake())
         self.org, self.rest_org = self.rig.org, self.rig.rest_org
         self.org.automation = Automation(self.org, program or shipped_apex())
         self.say(Mode__c=mode)
@@ -64,6 +71,17 @@ class Both:
             timeout=30,
         )
         assert answer.ok, answer.text
+
+    def patch_all(self, *leads: dict[str, Any]) -> None:
+        """A change of several leads by a person in one save; each names its `id`."""
+        records = [{"attributes": {"type": "Lead"}} | lead for lead in leads]
+        answer = self._session().patch(
+            f"{self.rest_org.world.base_url}/services/data/v68.0/composite/sobjects",
+            json={"allOrNone": True, "records": records},
+            timeout=30,
+        )
+        assert answer.ok, answer.text
+        assert all(one["success"] for one in answer.json()), answer.text
 
     def work(self) -> None:
         """Run what Apex left behind commits."""

@@ -7,7 +7,7 @@ import pytest
 
 from lead_router.core.model import Batch, Configuration, Group, Mode
 from lead_router.errors import ContractMismatch, Misconfigured
-from lead_router.salesforce import queries, records
+from lead_router.salesforce import queries, records, sweeping
 from lead_router.salesforce.writes import compose, cut
 from support.batches import AT, GROUP_ID, INTAKE, ORG, batch, following, lead_id, member_id, user_id
 
@@ -213,13 +213,22 @@ def configuration(**changes: object) -> Configuration:
 def test_the_sweep_asks_for_one_page_behind_the_last_lead() -> None:
     """B20: order and cursor name creation and id, so that leads of one instant are neither skipped nor repeated."""
     asked = configuration(unassigned="LeadSource = 'Web'", intake_statuses=frozenset({"New"}))
-    assert queries.unassigned(asked, 50, (AT, lead_id(7))) == (
+    assert sweeping.unassigned(asked, 50, (AT, lead_id(7))) == (
         "SELECT Id,Email FROM Lead WHERE IsConverted = false"
         f" AND (OwnerId IN ('{INTAKE}')"
         " OR (Status IN ('New') AND (Routing_Round__c = null OR Routing_Round__c = 0)))"
         " AND (LeadSource = 'Web')"
         " AND (CreatedDate > 2026-11-29T20:00:00.000Z"
         f" OR (CreatedDate = 2026-11-29T20:00:00.000Z AND Id > '{lead_id(7)}'))"
+        " ORDER BY CreatedDate, Id LIMIT 50"
+    )
+
+
+def test_queued_leads_are_asked_for_whoever_owns_them() -> None:
+    """By a query of their own, whatever counts as unassigned."""
+    asked = configuration(unassigned="LeadSource = 'Web'", intake_statuses=frozenset({"New"}))
+    assert sweeping.queued(asked, 50, None) == (
+        "SELECT Id,Email FROM Lead WHERE IsConverted = false AND Routing_Status__c = 'Queued'"
         " ORDER BY CreatedDate, Id LIMIT 50"
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from lead_router.core.decide import decide
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Ask, Assign, Cause, Hold, Outcome, Reroute, Skip, ToGroup, ToMatched, ToOwner
+from lead_router.core.model import Ask, Assign, Cause, Hold, Outcome, Reroute, Skip, Status, ToGroup, ToMatched, ToOwner
 from lead_router.core.targets import MatchBy, MatchOn
 from support.decide_scene import INTAKE, NOW, ask, configuration, lead, lead_id, pool, rep, row, rule, snapshot, user
 
@@ -120,6 +121,48 @@ def test_a_change_that_is_no_reason_leaves_the_lead_alone(one, pools, ledger):
     """P13, P62: kept groups, equal groups, hand-given leads and events of before: nothing is written."""
     question = asked(Cause.CHANGED)
     assert given(configuration(*TWO), one, pools, ledger, question) == Skip(question, "already owned")
+
+
+QUEUED = {"queued": True, "status": "New", "told": "its status was set back: a record stayed locked"}
+BOTH = replace(configuration(*TWO), intake_statuses=STATUS.intake_statuses)
+
+
+@pytest.mark.parametrize(
+    ("one", "ledger", "note"),
+    [
+        (owned(**QUEUED), [routed("A")], "Routed anew: its status was set back."),
+        (
+            owned(Country="JP", queued=True),
+            [routed("A", created_at=LATER)],
+            "Routed anew: it now matches group 'apac'.",
+        ),
+        (owned(Country="JP", **QUEUED | {"status": "Working"}), [routed("A")], "Routed anew: it now matches"),
+    ],
+)
+def test_a_queued_lead_says_itself_that_it_is_to_be_routed_anew(one, ledger, note):
+    """The router inside left it so: whatever found it, and whenever that asks for."""
+    decision = given(BOTH, one, groups(), ledger, asked(Cause.WAITING, NOW))
+    assert decision.explanation.startswith(note)
+    assert decision.round == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "ledger", "shows"),
+    [
+        (owned(queued=True, status="New"), [routed("A")], Status.ASSIGNED),  # the status stayed as it was
+        (owned(**QUEUED | {"status": "Working"}), [routed("A")], Status.ASSIGNED),  # it was set forward again
+        (owned("B", **QUEUED), [routed("A")], Status.ASSIGNED),  # given to someone else by hand
+        (owned("B", Country="JP", queued=True), [routed("A")], Status.ASSIGNED),
+        (owned(queued=True), [routed("A"), routed("A", 2, outcome=Outcome.DUPLICATE)], Status.DUPLICATE),
+        (owned(queued=True, round=0), [routed("A", outcome=Outcome.MANUAL)], None),
+        (owned(queued=True), [], Status.ASSIGNED),  # the ledger does not know its round
+        (owned(queued=True, round=0, status="Working"), [], None),  # taken by a person
+    ],
+)
+def test_a_queued_lead_that_wants_nothing_shows_again_what_it_showed(one, ledger, shows):
+    """It keeps its owner, and is Queued no longer."""
+    question = asked(Cause.WAITING)
+    assert given(BOTH, one, groups(), ledger, question) == Skip(question, "already owned", queued=True, shows=shows)
 
 
 def test_a_lead_of_a_fallback_group_has_not_changed_group():

@@ -27,7 +27,7 @@ from lead_router.core.model import (
     Switch,
 )
 from lead_router.core.overtaking import joins, line_up
-from lead_router.core.reopening import Left, Settled, want_of
+from lead_router.core.reopening import Left, Settled, settled_status, want_of
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
 from lead_router.core.taken import taken
@@ -62,7 +62,7 @@ def _decision(table: Table, ask: Ask) -> Decision:
         return _unread(table, ask)
     want = want_of(table, ask, lead)
     if isinstance(want, Settled):
-        return _count(table, ask, lead) or Skip(ask, want.reason)
+        return _count(table, ask, lead) or _settled(table, ask, lead, want.reason)
     if isinstance(want, Left):
         return left(table, ask, lead, want)
     if lead.id in table.seen:
@@ -74,6 +74,12 @@ def _decision(table: Table, ask: Ask) -> Decision:
     decision = _by_course(table, Case(ask, lead, last + 1, submission, former_of(table, lead), notes))
     _note_for_siblings(table, submission, decision)
     return decision
+
+
+def _settled(table: Table, ask: Ask, lead: Lead, reason: str) -> Skip:
+    if not lead.queued or lead.is_converted:
+        return Skip(ask, reason)
+    return Skip(ask, reason, queued=True, shows=settled_status(table, lead))
 
 
 def _count(table: Table, ask: Ask, lead: Lead) -> Count | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from lead_router.core.leads import Ask, Lead, Outcome, Submission
+from lead_router.core.leads import Ask, Lead, Outcome, Status, Submission
 from lead_router.core.roster import Group, Turn
 from lead_router.core.targets import Rule
 
@@ -81,10 +81,15 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Nothing to do, for good: owned, converted, gone, or already routed by this very job."""
+    """Nothing to do, for good: owned, converted, gone, or already routed by this very job.
+
+    `queued` says that its lead shows Queued for nothing; it is to show `shows` again, blank where that is None.
+    """
 
     ask: Ask
     reason: str
+    queued: bool = False
+    shows: Status | None = None
 
 
 @dataclass(frozen=True, slots=True)

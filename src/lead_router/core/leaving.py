@@ -12,8 +12,8 @@ from lead_router.core.table import Case, Table, former_of, last_round
 def left(table: Table, ask: Ask, lead: Lead, want: Left) -> Hold | Skip:
     """The lead stays where it is, and nothing is written to it.
 
-    One that has an owner is settled. One that waits keeps its job, so that it is seen among the held, no sweep brings
-    it again, and it is routed once re-routing is live.
+    One that has an owner is settled, unless it shows Queued. One that waits keeps its job, so that it is seen among the
+    held, no sweep brings it again, and it is routed once re-routing is live.
     """
     would = _would(table, ask, lead) if table.configuration.rollout.reroutes is Switch.OBSERVE else None
     reason = want.reason if would is None else f"{want.reason}. {wording.would(would)}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from lead_router.core.fallback import chain
-from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Outcome, Reroute, Switch, ToGroup, ToMatched
+from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Outcome, Reroute, Status, Switch, ToGroup, ToMatched
 from lead_router.core.rules import is_unassigned, matching, status_is_intake
 from lead_router.core.table import Table, routed_before
 
@@ -33,6 +33,8 @@ class Left:
     waits: bool
 
 
+SET_BACK: Final = "its status was set back"  # the router inside begins so what a Queued lead shows, where it is so
+
 Want: TypeAlias = Wanted | Settled | Left
 
 
@@ -41,6 +43,7 @@ def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
 
     A lead without owner is. One that has an owner is left alone, unless the ask says that, after its last routing,
     someone set its status back, or its fields were changed so that it matches another group and its group re-routes.
+    One that shows Queued says so itself: the router inside left it so, and each routing ends that.
     """
     if lead.is_converted:
         return Settled("converted")
@@ -50,7 +53,7 @@ def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
     if is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=routed):
         return _anew(table, "it was returned", waits=True) if routed else Wanted()
     again = _again(table, ask, lead) if routed else None
-    return Settled("already owned") if again is None else _anew(table, again, waits=False)
+    return Settled("already owned") if again is None else _anew(table, again, waits=lead.queued)
 
 
 def _anew(table: Table, why: str, *, waits: bool) -> Wanted | Left:
@@ -65,16 +68,37 @@ def _anew(table: Table, why: str, *, waits: bool) -> Wanted | Left:
 
 def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
-    if last is None or last.round < lead.round or last.created_at is None or last.created_at >= ask.event_at:
+    if last is None or last.round < lead.round:
+        return None
+    if lead.queued and ask.cause is Cause.WAITING:
+        return _left_over(table, lead, last)
+    if last.created_at is None or last.created_at >= ask.event_at:
         return None
     match ask.cause:
         case Cause.WAITING:
             return None
         case Cause.STATUS:
             set_back = status_is_intake(table.book, lead, table.snapshot.taken_at)
-            return "its status was set back" if set_back else None
+            return SET_BACK if set_back else None
         case Cause.CHANGED:
             return _other_group(table, lead, last)
+
+
+def _left_over(table: Table, lead: Lead, last: LedgerRow) -> str | None:
+    """While it was Queued a person may have given it to someone else: there it stays."""
+    kept = last.assigned_to == lead.owner_id and lead.told.startswith(SET_BACK)
+    if kept and status_is_intake(table.book, lead, table.snapshot.taken_at):
+        return SET_BACK
+    return _other_group(table, lead, last)
+
+
+def settled_status(table: Table, lead: Lead) -> Status | None:
+    """What a lead shows that wants nothing: what its last routing wrote, None where none wrote on it."""
+    last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
+    outcome = None if last is None else last.outcome
+    if not routed_before(table, lead) or outcome == Outcome.MANUAL:
+        return None
+    return Status.DUPLICATE if outcome == Outcome.DUPLICATE else Status.ASSIGNED
 
 
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:

@@ -13,7 +13,7 @@ from lead_router.core.decide import batches
 from lead_router.core.model import Assign, Batch, Configuration, Count, Follow, Hold, Observed, Skip, Status
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
-from lead_router.loops.clearing import OWNED, clear, taken
+from lead_router.loops.clearing import OWNED, clear, idle
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
@@ -42,6 +42,7 @@ UNKNOWN_TRIES = 3
 STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
 CLEAR_PASSES = 2  # a lead that is changed again and again keeps what it shows
+CLEAR_AGAIN = Release(STUCK_RETRY_S, "it shows Queued for nothing, and refuses to be written")
 
 
 class Routing:
@@ -72,6 +73,7 @@ class Routing:
         self._unfit = unfit
         self._reroutes_max = reroutes_max
         self._overridden: frozenset[str] = frozenset()
+        self._uncleared: frozenset[str] = frozenset()
         self.open: dict[str, Job] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
@@ -96,10 +98,12 @@ class Routing:
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
         decisions = decided(self._store, self._configuration, snapshot, asks, reroutes_max=self._reroutes_max)
-        if clear(self._org, taken(snapshot, decisions)) and portion.passes < CLEAR_PASSES:
+        uncleared = clear(self._org, idle(snapshot, decisions))
+        if uncleared.moved and portion.passes < CLEAR_PASSES:
             return [replace(portion, passes=portion.passes + 1)]  # who changed one may have given it back
         tell_returned(self._configuration, snapshot, portion.jobs)
         self._overridden = show(self._org, overridden(self._configuration, snapshot, portion.jobs))
+        self._uncleared = uncleared.refused
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
         for batch in batches(decisions):
@@ -116,9 +120,10 @@ class Routing:
         for decision in made:
             job = self.open[decision.ask.lead_id]
             match decision:
-                case Skip(reason=reason):
+                case Skip(reason=reason, queued=queued):
                     word = "observed" if job.idempotency_key in seen else f"skipped: {reason}"
-                    endings.append((job, Done("overridden" if job.lead_id in self._overridden else word)))
+                    done = Done("overridden" if job.lead_id in self._overridden else word)
+                    endings.append((job, CLEAR_AGAIN if queued and job.lead_id in self._uncleared else done))
                     _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
                 case Observed():
                     endings.append((job, observed(decision, self._configuration)))

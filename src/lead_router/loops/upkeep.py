@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from lead_router.core.keys import submission_of, sweep_key
+from lead_router.core.keys import CHANGED, submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
+from lead_router.core.soql.values import instant
 from lead_router.core.touch import touched_since
 from lead_router.errors import LeadRouterError, Permanent, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
@@ -106,22 +107,26 @@ class Upkeep:
         try:
             for page in self._org.unassigned(self._current.get(), PAGE):
                 seen += len(page)
-                found += self._record(page)
+                found += self._record(page, unassigned=True)
+            for page in self._org.queued(self._current.get(), PAGE):
+                found += self._record(page, unassigned=False)
         except LeadRouterError:
             self._store.request_sweep(reason)
             raise
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
         return True
 
-    def _record(self, page: Sequence[Lead]) -> int:
+    def _record(self, page: Sequence[Lead], *, unassigned: bool) -> int:
         configuration = self._current.get()
         known = self._known(page, configuration)
         jobs = []
         for lead in page:
             if lead.id in known:
                 continue
-            payload: dict[str, object] = {"change_type": "SWEEP", "event_at": lead.created_at.isoformat()}
-            payload[UNASSIGNED_UNDER] = lead.owner_id
+            since = lead.created_at if unassigned else instant(lead.fields.get(CHANGED)) or lead.created_at
+            payload: dict[str, object] = {"change_type": "SWEEP", "event_at": since.isoformat()}
+            if unassigned:
+                payload[UNASSIGNED_UNDER] = lead.owner_id
             key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)
             jobs.append(NewJob(key, lead.id, lead.id, payload, submission_of(lead.fields, configuration)))
         created = self._store.record(jobs).created if jobs else 0

@@ -98,6 +98,14 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """A lead, as read, of which nothing more is wanted: it is to show `shows`, None for a blank status, and no text."""
+
+    lead: Lead
+    shows: Status | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Overridden:
     """Someone or something else changed the owner that the router had given: as which user, and when.
 
@@ -115,7 +123,7 @@ class Org(Protocol):
 
     A commit is one API call, and so is each other verb but these: `configuration` is two; `glance` is three where it
     finds what it cannot judge; `snapshot` is one more where members have caps on open leads, rules ask for matching
-    records, or leads are not there; `unassigned` is one a page, `clear` one for each 25 leads.
+    records, or leads are not there; `unassigned` and `queued` are one a page, `clear` one for each 25 leads.
     """
 
     def configuration(self) -> Configuration:
@@ -151,8 +159,8 @@ class Org(Protocol):
         """Show on at most 200 leads that their owner was changed by others; a lead that refuses is left as it is."""
         ...
 
-    def clear(self, leads: Sequence[Lead]) -> Sequence[LeadMoved | Refusal]:
-        """Take routing status and text off leads, each only if nobody changed it since it was read, to the second.
+    def clear(self, leads: Sequence[Idle]) -> Sequence[LeadMoved | Refusal]:
+        """Take routing status and text off idle leads, each only if nobody changed it since it was read, to the second.
 
         The answer tells of those that were changed meanwhile and of those that refuse; they are left as they are.
         """
@@ -160,6 +168,10 @@ class Org(Protocol):
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All unassigned leads, oldest first, `page` at a time (the sweep)."""
+        ...
+
+    def queued(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
+        """All leads that show Queued, whoever owns them, oldest first, `page` at a time (the sweep)."""
         ...
 
 

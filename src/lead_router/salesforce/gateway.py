@@ -11,8 +11,8 @@ from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
 from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
-from lead_router.ports import LeadMoved, Mark, Overridden, Receipt, Refusal
-from lead_router.salesforce import clearing, matching, queries, records
+from lead_router.ports import Idle, LeadMoved, Mark, Overridden, Receipt, Refusal
+from lead_router.salesforce import clearing, matching, queries, records, sweeping
 from lead_router.salesforce.codes import told as told_trouble
 from lead_router.salesforce.codes import troubles
 from lead_router.salesforce.commit import receipt
@@ -150,24 +150,20 @@ class SalesforceOrg:
             for fact in facts
         )
 
-    def clear(self, leads: Sequence[Lead]) -> tuple[LeadMoved | Refusal, ...]:
-        """Take status and text off leads, each by itself and only if nobody changed it since it was read."""
+    def clear(self, leads: Sequence[Idle]) -> tuple[LeadMoved | Refusal, ...]:
+        """Take status and text off idle leads, each by itself and only if nobody changed it since it was read."""
         found: list[LeadMoved | Refusal] = []
         for few in queries.chunks(leads, clearing.LEADS_MAX):
             found += clearing.faults(few, self._rest.composite(clearing.parts(few), write=True, together=False))
         return tuple(found)
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
-        """All unassigned leads, oldest first, a page per call, each behind the last lead of the one before."""
-        after: tuple[datetime, str] | None = None
-        while True:
-            rows = self._rest.query(queries.unassigned(configuration, page, after))
-            leads = [records.lead(row) for row in rows]
-            if leads:
-                yield leads
-            if len(leads) < page:
-                return
-            after = (leads[-1].created_at, leads[-1].id)
+        """All unassigned leads, oldest first, a page per call."""
+        return sweeping.pages(self._rest, sweeping.unassigned, configuration, page)
+
+    def queued(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
+        """All leads that show Queued, in the same way."""
+        return sweeping.pages(self._rest, sweeping.queued, configuration, page)
 
     def _show(self, changes: Iterable[Mapping[str, str | None]]) -> Mapping[str, str]:
         ordered = sorted(changes, key=lambda change: str(change["id"]))

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TypeVar
 from urllib.parse import quote
 
-from lead_router.core.model import Configuration
 from lead_router.errors import Misconfigured
 from lead_router.salesforce.names import (
     AbsenceFields,
@@ -242,28 +241,6 @@ def committed(lead_keys: Sequence[str]) -> str:
     """The idempotency keys under which rounds of leads were given out."""
     fields = (LedgerFields.LEAD_KEY, LedgerFields.IDEMPOTENCY_KEY)
     return select(fields, Objects.LEDGER, f"WHERE {among(LedgerFields.LEAD_KEY, lead_keys)}")
-
-
-def unassigned(configuration: Configuration, page: int, after: tuple[datetime, str] | None) -> str:
-    """One page of unassigned leads, oldest first, behind the lead created at `after[0]` with the id `after[1]`."""
-    owned = [among(Standard.OWNER, sorted(configuration.intake_owners))] if configuration.intake_owners else []
-    asking = [_by_status(sorted(configuration.intake_statuses))] if configuration.intake_statuses else []
-    parts = [f"{Standard.IS_CONVERTED} = false", f"({' OR '.join(owned + asking)})"]
-    if configuration.unassigned.strip():
-        parts.append(f"({configuration.unassigned})")
-    if after is not None:
-        at, lead_id = instant(after[0]), text(after[1])
-        created = Standard.CREATED_AT
-        parts.append(f"({created} > {at} OR ({created} = {at} AND {Standard.ID} > {lead_id}))")
-    columns = (Standard.ID, *sorted(configuration.lead_fields - {Standard.ID}))
-    tail = f"WHERE {' AND '.join(parts)} ORDER BY {Standard.CREATED_AT}, {Standard.ID} LIMIT {page}"
-    return select(columns, Objects.LEAD, tail)
-
-
-def _by_status(statuses: Sequence[str]) -> str:
-    """A status asks once: it stays when the owner changes."""
-    new = f"({LeadFields.ROUND} = null OR {LeadFields.ROUND} = 0)"
-    return f"({among(Standard.STATUS, statuses)} AND {new})"
 
 
 def part(reference: str, soql: str, *, deleted: bool = False) -> Subrequest:

@@ -66,6 +66,7 @@ def lead(row: Row) -> Lead:
         held=row[LeadFields.STATUS] == Status.HELD,
         overridden_at=moment(overridden_at) if overridden_at else None,
         told=row[LeadFields.ERROR] or "",
+        queued=row[LeadFields.STATUS] == Status.QUEUED,
     )
 
 
