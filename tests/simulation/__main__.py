@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from lead_router import log
@@ -21,7 +22,6 @@ from simulation.play import played
 from simulation.promises import broken
 
 CHUNK = 8
-SHOWN_MAX = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,13 @@ def main() -> int:
     if asked.seed is not None:
         return _show(asked.seed)
     began = time.perf_counter()
-    results = list(_all(range(asked.first, asked.first + asked.seeds), asked.processes))
+    results: list[Played] = []
+    with suppress(KeyboardInterrupt):  # a night may be cut short: what was played is told all the same
+        for one_more in _all(range(asked.first, asked.first + asked.seeds), asked.processes):
+            results.append(one_more)
+            if one_more.broken and not asked.json:
+                sys.stdout.write(f"{one_more.broken[0]}\n  {replay(one_more.seed)}\n")
+                sys.stdout.flush()
     took_s = time.perf_counter() - began
     if asked.json:
         sys.stdout.write(json.dumps({one.seed: one.broken for one in results if one.broken}) + "\n")
@@ -95,14 +101,12 @@ def _report(results: list[Played], took_s: float) -> None:
     counts: Counter[str] = sum((one.counts for one in results), Counter())
     red = [one for one in results if one.broken]
     write = sys.stdout.write
-    write(f"{len(results)} seeds in {took_s:.1f} s, {len(results) / took_s:.1f} a second\n\n")
+    write(f"\n{len(results)} seeds in {took_s:.1f} s, {len(results) / took_s:.1f} a second\n\n")
     for name, count in sorted(counts.items()):
         write(f"{name:40}{count:10}\n")
     write(f"\nbroken promises: {len(red)} seeds\n")
     for name, seeds in Counter(what.partition(":")[0] for one in red for what in set(one.broken)).most_common():
         write(f"  {name}: {seeds}\n")
-    for one in sorted(red, key=lambda one: one.seed)[:SHOWN_MAX]:
-        write(f"\n{one.broken[0]}\n  {replay(one.seed)}\n")
 
 
 if __name__ == "__main__":
