@@ -145,7 +145,12 @@ MUTATIONS = (
     Mutation(
         "no-overtaking-check", "core/choice.py", "    if older is None:\n        return None\n", "    return None\n"
     ),
-    Mutation("waiting-not-kept", "loops/asks.py", "hold.group_id, hold.ask.event_at)", "None, hold.ask.event_at)"),
+    Mutation(
+        "waiting-not-kept",
+        "loops/asks.py",
+        "hold.group_id, hold.ask.event_at, submission)",
+        "None, hold.ask.event_at, submission)",
+    ),
     Mutation(
         "no-sweep",
         "loops/upkeep.py",
@@ -265,9 +270,14 @@ def _play(mutation: Mutation, asked: argparse.Namespace) -> Counter[str]:
     return Counter(name for several in seeds.values() for name in {what.partition(":")[0] for what in several})
 
 
+def source(mutation: Mutation, root: Path) -> Path:
+    """The file that is broken."""
+    return root / mutation.file[1:] if mutation.file.startswith("/") else root / "src/lead_router" / mutation.file
+
+
 def mutate(mutation: Mutation, root: Path) -> None:
     """Break the one line; raises ValueError where it is not there once."""
-    path = root / mutation.file[1:] if mutation.file.startswith("/") else root / "src/lead_router" / mutation.file
+    path = source(mutation, root)
     text = path.read_text(encoding="utf-8")
     if text.count(mutation.old) != 1:
         raise ValueError(f"{mutation.name}: the line is there {text.count(mutation.old)} times")

@@ -255,7 +255,10 @@ def nobody_off_duty_is_given_a_lead(play: Play) -> Iterator[str]:
 
 
 def submissions_are_given_once(play: Play) -> Iterator[str]:
-    """A second lead of a submission follows where the first one has a person all the while, and uses no turn."""
+    """A second lead of a submission follows where the first one has a person all the while, and uses no turn.
+
+    Who was refused as an owner once is passed over for some minutes more, so only who was never inactive counts here.
+    """
     for seen, begun, row in _turns(play):
         lead = play.witness.state(row["Lead__c"], begun)
         if lead is None or int(row["Round__c"]) > 1:
@@ -265,14 +268,10 @@ def submissions_are_given_once(play: Play) -> Iterator[str]:
             shared = first["Submission_Even__c"] and first["Lead__c"] != lead["Id"] and other is not None
             if not shared or other["Email"] != lead["Email"] or _apart(lead, other):  # type: ignore[index]
                 continue
-            owner = play.witness.state(other["OwnerId"], begun)  # type: ignore[index]
+            owner_id = str(other["OwnerId"])  # type: ignore[index]
+            person = owner_id.startswith("005") and play.witness.always(owner_id, "IsActive")
             written = _commit_of(play, first["Id"]) < begun
-            if (
-                written
-                and owner is not None
-                and owner["IsActive"]
-                and play.witness.still(first["Lead__c"], begun, seen)
-            ):
+            if written and person and play.witness.still(first["Lead__c"], begun, seen):
                 yield f"{lead['Id']} took {row['Turn_Key__c']}, its submission's {first['Lead__c']} has an owner"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from simulation.__main__ import replay
+from simulation.mutations import MUTATIONS, Mutation, source
 from simulation.play import played
 from simulation.promises import broken
 from simulation.shared import shared
@@ -58,3 +59,10 @@ def test_a_seed_tells_the_same_history_again():
 
     assert [line for line in there.stdout.splitlines() if len(line) == 64] == here
     assert len(set(here)) == 4
+
+
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
+def test_what_a_mutation_breaks_is_there(mutation: Mutation):
+    """The line stands in production once, and is changed: else the table of mutations would tell of nothing."""
+    assert source(mutation, TESTS.parent).read_text(encoding="utf-8").count(mutation.old) == 1
+    assert mutation.old != mutation.new

@@ -89,6 +89,10 @@ class Witness:
         found = [row for number, row in self._states.get(record_id, ()) if number < before]
         return found[-1] if found else None
 
+    def always(self, record_id: str, flag: str) -> bool:
+        """Whether a checkbox of the record was never off."""
+        return all(row is not None and row[flag] for _, row in self._states.get(record_id, ()))
+
     def still(self, record_id: str, since: int, before: int) -> bool:
         """Whether no commit from `since` on touched the record before that of the number `before`."""
         return not any(since <= number < before for number, _ in self._states.get(record_id, ()))
