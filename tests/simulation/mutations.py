@@ -58,8 +58,8 @@ MUTATIONS = (
     Mutation(
         "position-first",
         "jobs/store.py",
-        "        created = len(self._engine.write(steps)[-1])",
-        "        self._engine.write(steps[:-1])\n        created = len(self._engine.write(steps[-1:])[-1])",
+        "        answers = self._engine.write(steps)\n        if hold",
+        "        answers = [*self._engine.write(steps[:-1]), *self._engine.write(steps[-1:])]\n        if hold",
     ),
     Mutation(
         "stored-before-record",
