@@ -1,5 +1,6 @@
 """The composition root: builds the real parts from settings, and offers what the command line needs."""
 
+from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained, explained
 from lead_router.app.looking import diagnose, open_jobs, status
 from lead_router.app.observing import GroupReport, observe_report
@@ -8,6 +9,7 @@ from lead_router.app.ruling import Got, Move, Wrote, check_files, check_org, pul
 from lead_router.app.running import run
 
 __all__ = [
+    "Departed",
     "Explained",
     "Got",
     "GroupReport",

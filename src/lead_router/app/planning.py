@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
 from lead_router.app.batch import is_given, listed, queried, snapshot_of
+from lead_router.app.beside import at_hand, own_asks, with_elders
 from lead_router.app.naming import names_of
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.model import (
@@ -30,6 +32,7 @@ from lead_router.core.model import (
     ToMatched,
 )
 from lead_router.loops.capping import REROUTES_MAX, decided_with_limit
+from lead_router.ports import JobStore
 from lead_router.rulefiles import read_sheet
 from lead_router.settings import Settings
 
@@ -78,41 +81,61 @@ class Plan:
 
 def plan(settings: Settings, *, csv: Path | None, soql: str | None, at: datetime | None) -> Plan:
     """The decisions for the leads of a file or a query; `at` is the instant at which hours and caps are judged."""
-    return plan_in(wire(settings), csv=csv, soql=soql, at=at, reroutes_max=settings.reroutes_max)
+    found = at_hand(settings)
+    with nullcontext() if isinstance(found, str) else closing(found):
+        return plan_in(wire(settings), csv=csv, soql=soql, at=at, reroutes_max=settings.reroutes_max, jobs=found)
 
 
 def plan_in(
-    wired: Wired, *, csv: Path | None, soql: str | None, at: datetime | None, reroutes_max: int = REROUTES_MAX
+    wired: Wired,
+    *,
+    csv: Path | None,
+    soql: str | None,
+    at: datetime | None,
+    reroutes_max: int = REROUTES_MAX,
+    jobs: JobStore | str = "no job store was given",
 ) -> Plan:
-    """The same for an org within reach. Raises Misconfigured naming the setting, record, line or column at fault."""
+    """The same for an org within reach, with its router's job store or why that cannot be looked at.
+
+    Raises Misconfigured naming the setting, record, line or column at fault.
+    """
     configuration = wired.org.configuration()
-    lines: Sequence[int | None] | None = None
-    if csv is not None:
-        sheet = read_sheet(csv, configuration.field_types)
-        leads, lines = listed(sheet, configuration, at or now()), sheet.lines
-    else:
-        leads = queried(wired.rest, configuration, soql or "")
+    leads, lines = _batch(wired, configuration, csv=csv, soql=soql, at=at)
     snapshot = snapshot_of(wired.org, configuration, leads, at=at)
     asks = [_ask(number, lead) for number, lead in enumerate(leads, start=1)]
+    if not isinstance(jobs, str):
+        snapshot = with_elders(wired.org, jobs, configuration, snapshot)
+        asks = own_asks(jobs, configuration, snapshot, asks)
     decisions = decided_with_limit(configuration, snapshot, asks, reroutes_max)
     live = _were_live(configuration, snapshot, asks, decisions, reroutes_max)
     owners = (one.owner_id for one in decisions if isinstance(one, Assign | Count | Follow))
     found = (match for several in snapshot.matches.values() for match in several)
     names = names_of(wired.rest, configuration, owners, found)
-    names |= {lead.id: f"of line {line}" for lead, line in zip(leads, lines or (), strict=False)}
+    names |= {lead.id: f"of line {line}" for lead, line in zip(leads, lines, strict=True) if line is not None}
     told = tuple(
         _off(decision, live[place], line, configuration, names)
         if place in live
         else _planned(decision, line, configuration, names)
-        for place, (decision, line) in enumerate(zip(decisions, lines or [None] * len(leads), strict=True))
+        for place, (decision, line) in enumerate(zip(decisions, lines, strict=True))
     )
     return Plan(
         at=snapshot.taken_at,
         leads=told,
         shares=_shares(told),
         counts=dict(Counter(one.decision for one in told).most_common()),
-        warnings=(*configuration.warnings, *_unmatched(configuration, leads)),
+        warnings=(*configuration.warnings, *_unseen(snapshot, jobs), *_unmatched(configuration, leads)),
     )
+
+
+def _batch(
+    wired: Wired, configuration: Configuration, *, csv: Path | None, soql: str | None, at: datetime | None
+) -> tuple[list[Lead], Sequence[int | None]]:
+    """The leads of the file or the query, and the line of each, None for a lead of the org."""
+    if csv is not None:
+        sheet = read_sheet(csv, configuration.field_types)
+        return listed(sheet, configuration, at or now()), sheet.lines
+    leads = queried(wired.rest, configuration, soql or "")
+    return leads, [None] * len(leads)
 
 
 def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str, ...]:
@@ -123,6 +146,11 @@ def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str
     many = "1 lead has" if without == 1 else f"{without} leads have"
     told = f"{many} no Id, so no matching records were looked for: rules for matched owners fall through there"
     return (told,) if without else ()
+
+
+def _unseen(snapshot: Snapshot, jobs: JobStore | str) -> tuple[str, ...]:
+    told = f"older leads of a submission that wait and are not in this batch are not known: {jobs}"
+    return (told,) if isinstance(jobs, str) and snapshot.submission_keys_read else ()
 
 
 def _ask(number: int, lead: Lead) -> Ask:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 from lead_router import app
+from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained
+from lead_router.app.rounds import Round
 from lead_router.app.wiring import now
 from lead_router.cli.commands import settings_of
 from lead_router.cli.show import as_json, table
@@ -27,8 +29,39 @@ ERROR_SHOWN = 300
 def explain(words: argparse.Namespace) -> int:
     """`explain`: the ledger's rounds, then every rule, every group asked, and every member."""
     told = app.explained(settings_of(words), words.lead, at=words.at)
-    print(as_json(_plain(told)) if words.json else _account(told))
+    match told:
+        case Explained():
+            print(as_json(_plain(told)) if words.json else _account(told))
+        case Departed():
+            print(as_json(_left_plain(told)) if words.json else _left(told))
     return 0
+
+
+def _left(told: Departed) -> str:
+    """What is left of a lead that is not there any more."""
+    lines = [f"lead {told.lead} {told.fate}", "", *_rounds(told.history, told.names), *_jobs(told)]
+    return "\n".join(lines)
+
+
+def _left_plain(told: Departed) -> dict[str, Any]:
+    return {"lead": told.lead, "fate": told.fate, **_known(told)}
+
+
+def _known(told: Explained | Departed) -> dict[str, Any]:
+    return {
+        "history": [{**asdict(row), "owner": told.names.get(row.owner_id)} for row in told.history],
+        "jobs": [{"job": one.id, "status": one.status, "told": job_told(one, now())} for one in told.jobs or ()],
+        "jobs_fault": told.jobs_fault,
+    }
+
+
+def _rounds(history: Sequence[Round], names: Mapping[str, str]) -> list[str]:
+    lines: list[str] = []
+    for row in history:
+        when = f" at {row.committed_at:%Y-%m-%d %H:%M:%SZ}" if row.committed_at else ""
+        to = _named(row.owner_id, names)
+        lines += [f"round {row.number}{when}: {row.outcome.lower()} to {to}", f"  {row.explanation}"]
+    return lines
 
 
 def _plain(told: Explained) -> dict[str, Any]:
@@ -40,9 +73,7 @@ def _plain(told: Explained) -> dict[str, Any]:
         "owner": told.names.get(told.owner_id),
         "unassigned": told.owner_is_intake,
         "status": told.status,
-        "history": [{**asdict(row), "owner": told.names.get(row.owner_id)} for row in told.history],
-        "jobs": [{"job": one.id, "status": one.status, "told": job_told(one, now())} for one in told.jobs or ()],
-        "jobs_fault": told.jobs_fault,
+        **_known(told),
         "at": account.at,
         "settled": account.settled,
         "former": sorted(account.former),
@@ -67,11 +98,7 @@ def _account(told: Explained) -> str:
     account = told.account
     owner = "an intake owner, so it is unassigned" if told.owner_is_intake else _named(told.owner_id, told.names)
     lines = [f"lead {told.lead}: status {told.status or '-'}, owned by {owner}", ""]
-    for row in told.history:
-        when = f" at {row.committed_at:%Y-%m-%d %H:%M:%SZ}" if row.committed_at else ""
-        to = _named(row.owner_id, told.names)
-        lines += [f"round {row.number}{when}: {row.outcome.lower()} to {to}", f"  {row.explanation}"]
-    lines += [*_jobs(told), ""]
+    lines += [*_rounds(told.history, told.names), *_jobs(told), ""]
     as_of = f"as of {account.at:%Y-%m-%d %H:%M:%S%z}"
     if account.settled:
         lines.append(f"{as_of} nothing would be done: {account.settled}. Had it just come in:")
@@ -82,9 +109,10 @@ def _account(told: Explained) -> str:
     return "\n".join(lines)
 
 
-def _jobs(told: Explained) -> list[str]:
+def _jobs(told: Explained | Departed) -> list[str]:
     if told.jobs_fault is not None:
-        return [f"jobs: not looked at: {told.jobs_fault}"]
+        beside = "; nor is it known which older leads of its submission wait for an owner"
+        return [f"jobs: not looked at: {told.jobs_fault}{beside}"]
     none = [] if told.jobs is None else ["jobs: none is known of this lead"]
     return [job_told(one, now()) for one in told.jobs or ()] or none
 

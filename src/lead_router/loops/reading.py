@@ -33,7 +33,7 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
         elders = _elders(store, wanted, ids)
         snapshot = org.snapshot(configuration, _together(ids, beside, elders), sorted(wanted))
     if beside[room:]:
-        snapshot = _joined(snapshot, org.snapshot(configuration, beside[room:], ()))
+        snapshot = joined(snapshot, org.snapshot(configuration, beside[room:], ()))
     told = tuple(Elder(ask_of(one), one.submission_keys) for one in elders)
     return replace(snapshot, waiting=tuple(ask_of(one) for one in waiting), elders=told)
 
@@ -61,7 +61,8 @@ def _keys(leads: Iterable[Lead], configuration: Configuration) -> set[str]:
     return {key for one in found if one is not None for key in (one.even, one.odd)}
 
 
-def _joined(first: Snapshot, later: Snapshot) -> Snapshot:
-    """Groups, counts and matches of the first, with the leads and ledger rows of both."""
+def joined(first: Snapshot, later: Snapshot) -> Snapshot:
+    """Groups, counts and matches of the first, with the leads and ledger rows of both, and what became of the gone."""
     rows = {row.id: row for row in (*first.ledger, *later.ledger)}
-    return replace(first, leads={**later.leads, **first.leads}, ledger=tuple(rows.values()))
+    leads, gone = {**later.leads, **first.leads}, {**later.gone, **first.gone}
+    return replace(first, leads=leads, gone=gone, ledger=tuple(rows.values()))
