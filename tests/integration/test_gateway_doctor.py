@@ -194,6 +194,27 @@ def test_an_inactive_rep_and_a_mode_are_warnings(org) -> None:
     assert (warned.warning, warned.detail) == (True, "rules name it, but its mode is Off: its leads are held")
 
 
+def test_rules_that_give_leads_out_before_any_group_does_are_a_warning(org) -> None:
+    """A user or queue as target has no mode: while every group is Off or observes, such a rule is named, not later."""
+    rule = {"Active__c": True, "Criteria__c": "Country = 'NO'"}
+    org.insert("Routing_Rule__c", Name="Partners", Precedence__c=1, Target_User__c=org.refs["ann"], **rule)
+    org.insert("Routing_Rule__c", Name="Spam", Precedence__c=2, Target_Queue__c="Default_Assigned", **rule)
+
+    def seen() -> list[Finding]:
+        return [finding for finding in findings(org) if finding.name == "rules without a group"]
+
+    assert seen() == []
+    for mode in ("Off", "Observe"):
+        org.update(org.refs["emea"], Mode__c=mode)
+        (warned,) = seen()
+        assert (warned.ok, warned.warning) == (False, True)
+        assert warned.detail.startswith("'Partners', 'Spam': the target is a user or queue, which has no mode")
+        assert "uncheck Active" in warned.remedy
+    for name in ("Partners", "Spam"):
+        org.update(next(row["Id"] for row in org.rows("Routing_Rule__c") if row["Name"] == name), Active__c=False)
+    assert seen() == []
+
+
 def test_frozen_users_that_cannot_be_seen_are_told_of(org) -> None:
     """The right to manage users is large: it is told of, and not asked for by the permission set."""
 

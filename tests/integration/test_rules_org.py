@@ -317,6 +317,17 @@ def test_records_that_the_router_warns_of_are_told_by_the_check_too(org, wired):
     assert len([one for one in told if "no rule takes every lead" in one]) == 1
 
 
+def test_rules_that_no_mode_keeps_back_are_told_before_a_group_is_live(org, wired):
+    """Looked at in the org, where modes stand: a rule that names a queue gives leads out from the first start on."""
+    queue = {"Precedence__c": 1, "Criteria__c": "Country = 'NO'", "Target_Queue__c": "Default_Assigned"}
+    org.insert("Routing_Rule__c", Name="Spam", Active__c=True, **queue)
+    assert _found(wired) == []
+    org.update(org.refs["emea"], Mode__c="Off")
+    assert [(name, warns, told.split(":")[0]) for name, warns, told in _found(wired)] == [
+        ("rules without a group", True, "'Spam'")
+    ]
+
+
 def test_rules_that_do_not_load_are_all_told(org, wired, tmp_path):
     """The configuration stops at the first fault; the check tells every one, and files can be pulled to mend them."""
     for number, criteria in enumerate(("Contry = 'NO'", "AnnualRevenue = 'x'"), start=1):

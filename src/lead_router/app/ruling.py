@@ -34,6 +34,7 @@ from lead_router.rulefiles import (
 )
 from lead_router.salesforce.configuration import ACCEPTS, field_types
 from lead_router.salesforce.names import Objects
+from lead_router.salesforce.ungated import ungated
 from lead_router.settings import Settings
 
 
@@ -97,7 +98,7 @@ def check_org_in(wired: Wired) -> list[Finding]:
         for told in configuration.warnings
         if told not in of_rules and ACCEPTS not in told  # these are told by member
     ]
-    return [*check(rules, around), *members, *others]
+    return [*check(rules, around), *members, *ungated(configuration, snapshot.groups.values()), *others]
 
 
 def tried_files(folder: Path) -> list[Tried]:

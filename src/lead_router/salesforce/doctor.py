@@ -39,6 +39,7 @@ from lead_router.salesforce.reading import read
 from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.selection import change_events, configuration_events
 from lead_router.salesforce.statuses import unknown_statuses
+from lead_router.salesforce.ungated import ungated
 
 CALLS_LEFT_MIN = 0.1  # share of the daily allowance
 COUNTED_MAX = 2_000  # unassigned leads that are counted: a query's first page
@@ -246,6 +247,7 @@ def _routing(rest: Rest, org: Org, usernames: Sequence[str]) -> list[Finding]:
         for warning in configuration.warnings
     ]
     now = org.snapshot(configuration, [], [])
+    found += ungated(configuration, now.groups.values())
     moment = moment_of(configuration, now.taken_at, now.open_leads, now.unfit)
     return found + [_group(configuration, now.groups[group_id], moment) for group_id in sorted(now.groups)]
 
