@@ -61,11 +61,18 @@ class Settings(BaseModel):
         description="SOQL WHERE clause: which of a rep's leads count towards a cap on open leads; converted never do.",
     )
     form_field: Text = Field("", description="API name of the Lead field that names the form; empty: none.")
-    submission_window_s: int = Field(600, ge=0, le=86400, description="Two leads of one form fill this close are one.")
+    submission_window_s: int = Field(
+        600,
+        ge=0,
+        le=86400,
+        description="Two leads made this close, with the same Email (where it is blank: the same digits of Phone) and "
+        "the same form, are one submission; time is counted in steps of this, so up to twice as long may pass for one. "
+        "0: never.",
+    )
     follow_wait_s: int = Field(600, ge=0, le=86400, description="How long a second lead waits for the first's owner.")
     duplicates: Switch = Field(
         Switch.LIVE,
-        description="Later leads of one form fill. live: they follow the first; observe: they are routed by "
+        description="Later leads of one submission. live: they follow the first; observe: they are routed by "
         "themselves, with a note of whom they would follow; off: not looked for.",
     )
     matched_owner: Switch = Field(
