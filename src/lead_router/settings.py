@@ -54,7 +54,9 @@ class Settings(BaseModel):
 
     intake_queues: Names = Field(("Lead_Intake",), description="Developer names of queues whose leads are unassigned.")
     intake_users: Names = Field((), description="Usernames whose leads are unassigned (a form's own user).")
-    intake_statuses: Names = Field((), description="Lead statuses that make a lead unassigned, whoever owns it.")
+    intake_statuses: Names = Field(
+        (), description="Lead statuses that make a lead unassigned until its first routing, whoever owns it."
+    )
     unassigned: Text = Field("", description="SOQL WHERE clause that narrows which of those leads are routed.")
     open_leads: Text = Field(
         "(NOT Status LIKE 'Closed%')",
