@@ -105,6 +105,11 @@ class Settings(BaseModel):
     backoff_cap_s: Seconds = Field(300.0, description="Longest wait between two attempts.")
     poll_s: Seconds = Field(0.5, description="How often an idle worker looks for jobs of other processes.")
     sweep_every_s: Seconds = Field(300.0, description="How often to look for leads that no event brought.")
+    silent_after_s: Seconds = Field(
+        60.0,
+        description="A lead that a sweep finds this long after it came, while the stream was subscribed and brought "
+        "nothing: the stream is silent. The log warns and it is subscribed anew.",
+    )
     configuration_events: bool = Field(
         default=True, description="Reload at once when a rule or an absence changes; needs their change events."
     )

@@ -2,77 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 from structlog.testing import capture_logs
 
 from lead_router.errors import Unreachable
-from lead_router.loops.current import Current
-from lead_router.loops.intake import Intake
-from lead_router.loops.listening import KEEP_EVERY_S, LEASE_S, LOOK_EVERY_S, RELOAD_TOLD, Listening
+from lead_router.loops.listening import KEEP_EVERY_S, LEASE_S, LOOK_EVERY_S, RELOAD_TOLD
 from lead_router.loops.predecessors import listener_name, succeed
-from lead_router.ports import Delivery
-from lead_router.salesforce.changes import own_change
-from support.hearing import CHANNEL, Heard
+from support.hearing import CHANNEL
+from support.listeners import Process
 from support.worker_rig import Rig
-
-
-class Stream(Heard):
-    """Starts where a subscription would, and says when it was left."""
-
-    def __init__(self, rig, position):
-        super().__init__(rig)
-        self._serial = self._next = rig.org.events.position(int(position.replay_id) if position else -2)
-        self.left = False
-        self.notice = None
-
-    def poll(self, wait_s):
-        brought = super().poll(wait_s)
-        if self.notice is not None:
-            brought, self.notice = Delivery(reload=self.notice), None
-        return brought
-
-    def close(self):
-        self.left = True
-
-
-class Process:
-    """One process of several; `streams` are the subscriptions that it made, in order."""
-
-    def __init__(self, rig, name):
-        self.rig = rig
-        self.current = Current(rig.client.configuration())
-        self.streams = []
-        self.away = False
-        self.loop = Listening(
-            rig.open(), self.current, self._intake, channel=CHANNEL, name=name, monotonic=rig.clock.monotonic
-        )
-
-    def _intake(self, hold):
-        if self.away:
-            raise Unreachable("no login today")
-        store = self.rig.open()
-        self.streams.append(Stream(self.rig, store.position(CHANNEL)))
-        own = partial(own_change, user_id=self.rig.org.integration_user_id)
-        return Intake(
-            self.streams[-1],
-            store,
-            self.current,
-            channel=CHANNEL,
-            org_id=self.rig.org.org_id,
-            own=own,
-            wait_s=0.0,
-            wake=lambda: None,
-            hold=hold,
-        )
-
-    def steps(self, count=3):
-        return [self.loop.step() for _ in range(count)]
-
-    @property
-    def listens(self):
-        return bool(self.streams) and not self.streams[-1].left
 
 
 @pytest.fixture

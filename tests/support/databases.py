@@ -25,7 +25,7 @@ _TIMES = {
     "sweep": ("begun_at",),
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
-    "listener": ("lease_until", "taken_at"),
+    "listener": ("lease_until", "taken_at", "subscribed_at", "heard_at", "silent_at", "silent_since"),
 }
 
 

@@ -118,4 +118,5 @@ class Assembly:
             sweep_every_s=self.settings.sweep_every_s,
             keep_done_s=self.settings.keep_done_days * 86_400.0,
             wake=self.wake,
+            silent_after_s=self.settings.silent_after_s,
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from lead_router import app
 from lead_router.cli.show import age, as_json, table
 from lead_router.errors import Misconfigured
-from lead_router.ports import JobStore, QueueView
+from lead_router.ports import JobStore, ListenerView, QueueView
 from lead_router.settings import Settings, example, load
 
 
@@ -58,9 +58,15 @@ def status(words: argparse.Namespace) -> int:
 
 
 def _listening(queue: QueueView) -> str:
-    heads = ("listener", "channel", "since")
-    rows = [(one.holder, one.channel, age(one.age_s)) for one in queue.listeners if one.listens]
+    heads = ("listener", "channel", "since", "stream")
+    rows = [(one.holder, one.channel, age(one.age_s), _heard(one)) for one in queue.listeners if one.listens]
     return table(heads, rows) if rows else "nobody listens: a running router takes it within 10 s"
+
+
+def _heard(one: ListenerView) -> str:
+    if one.silent_since is not None:
+        return f"SILENT since {one.silent_since:%Y-%m-%d %H:%M:%SZ}: {one.silent_leads} leads came without an event"
+    return "subscribed" if one.subscribed else "connecting"
 
 
 def doctor(words: argparse.Namespace) -> int:

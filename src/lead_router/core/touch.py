@@ -15,7 +15,17 @@ CHANGED_BY = "LastModifiedById"
 
 def touched_since(fields: Mapping[str, Any], at: datetime, *, by_others_than: str) -> bool:
     """Whether the lead was last changed after `at`, and not by the user of this id."""
+    changed = _touched(fields, by_others_than)
+    return changed is not None and changed > at
+
+
+def last_told_at(fields: Mapping[str, Any], created_at: datetime, *, by_others_than: str) -> datetime:
+    """When somebody last did something to the lead of which an event must tell: created it, or changed it since."""
+    changed = _touched(fields, by_others_than)
+    return created_at if changed is None else max(created_at, changed)
+
+
+def _touched(fields: Mapping[str, Any], by_others_than: str) -> datetime | None:
     changed, who = instant(fields.get(CHANGED)), fields.get(CHANGED_BY)
-    if changed is None or not isinstance(who, str):
-        return False
-    return changed > at and to18(who) != to18(by_others_than)
+    known = isinstance(who, str) and to18(who) != to18(by_others_than)
+    return changed if known else None

@@ -17,7 +17,7 @@ TAKE: Final = """
     VALUES (:org_id, :channel, 1, :holder, {now} + :lease_ms, {now}, 0)
     ON CONFLICT (org_id, channel) DO UPDATE
     SET generation = listener.generation + 1, holder = excluded.holder, lease_until = excluded.lease_until,
-        taken_at = excluded.taken_at
+        taken_at = excluded.taken_at, subscribed_at = NULL
     WHERE listener.lease_until <= {now}
     RETURNING generation
 """
@@ -25,6 +25,40 @@ TAKE: Final = """
 KEEP: Final = """
     UPDATE listener SET lease_until = {now} + :lease_ms
     WHERE org_id = :org_id AND channel = :channel AND generation = :generation
+    RETURNING generation
+"""
+
+KEEP_AND_TELL: Final = """
+    UPDATE listener SET lease_until = {now} + :lease_ms,
+        subscribed_at = CASE WHEN :subscribed = 1 THEN COALESCE(subscribed_at, {now}) END,
+        heard_at = CASE WHEN :heard = 1 THEN {now} ELSE heard_at END
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation
+    RETURNING reconnects
+"""
+
+# Leads that came while the stream was subscribed, and behind which nothing at all was heard: a stream that lacks one
+# event, or that a filter keeps some leads from, is not silent. A new subscription is judged by what comes under it.
+FIND_SILENCE: Final = """
+    UPDATE listener
+    SET silent_at = COALESCE(silent_at, {now}), silent_since = COALESCE(silent_since, f.since),
+        silent_leads = COALESCE(silent_leads, 0) + f.leads, reconnects = reconnects + 1, subscribed_at = NULL
+    FROM (
+        SELECT l.org_id AS org, l.channel AS name, count(*) AS leads,
+               min(CASE WHEN l.heard_at > l.subscribed_at THEN l.heard_at ELSE l.subscribed_at END) AS since
+        FROM listener AS l, {rows}
+        WHERE l.org_id = :org_id AND l.lease_until > {now}
+          AND CAST(r.value ->> 'at' AS BIGINT) > l.subscribed_at
+          AND (l.heard_at IS NULL OR CAST(r.value ->> 'at' AS BIGINT) > l.heard_at)
+          AND CAST(r.value ->> 'at' AS BIGINT) <= {now} - :after_ms
+        GROUP BY l.org_id, l.channel
+    ) AS f
+    WHERE listener.org_id = f.org AND listener.channel = f.name
+    RETURNING channel, silent_leads, silent_since, CASE WHEN silent_at = {now} THEN 1 ELSE 0 END AS begun
+"""
+
+END_SILENCE: Final = """
+    UPDATE listener SET silent_at = NULL, silent_since = NULL, silent_leads = NULL
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND silent_at IS NOT NULL
     RETURNING generation
 """
 
@@ -45,7 +79,7 @@ ANNOUNCE_RELOAD: Final = """
 """
 
 _LISTENER: Final = """
-    SELECT channel, holder, generation, reloads, {now} - taken_at AS age_ms,
+    SELECT channel, holder, generation, reloads, {now} - taken_at AS age_ms, subscribed_at, silent_since, silent_leads,
            CASE WHEN lease_until > {now} THEN 1 ELSE 0 END AS listens
     FROM listener WHERE org_id = :org_id
 """

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from lead_router.jobs import listener_statements as sql
+from lead_router.jobs import views
 from lead_router.jobs.engine import Engine, Row, Step
-from lead_router.jobs.writing import in_ms
-from lead_router.ports import Held, Hold
+from lead_router.jobs.writing import in_ms, listed
+from lead_router.ports import Held, Hold, Kept, Silence
 
 
 class SqlListeners:
@@ -28,9 +30,23 @@ class SqlListeners:
             rows = self._read(sql.LISTENER, channel=channel)
         return Held(rows[0]["holder"] or "", rows[0]["reloads"])
 
-    def keep(self, hold: Hold) -> bool:
-        """Begin the lease again, also one that ran out while nobody took it; False: another one holds the channel."""
-        return bool(self._engine.write([self._kept(hold)])[0])
+    def keep(self, hold: Hold, *, subscribed: bool = False, heard: bool = False) -> Kept | None:
+        """Two statements in one transaction where something was heard: that ends a silence."""
+        values = {"channel": hold.channel, "generation": hold.generation}
+        told = {"lease_ms": in_ms(hold.lease_s), "subscribed": int(subscribed), "heard": int(heard)}
+        steps = [self._step(sql.KEEP_AND_TELL, **values, **told)]
+        steps += [self._step(sql.END_SILENCE, **values)] * heard
+        kept, *ended = self._engine.write(steps)
+        return Kept(kept[0]["reconnects"], broke_silence=bool(ended and ended[0])) if kept else None
+
+    def find_silence(self, moments: Sequence[datetime], *, after_s: float) -> Silence | None:
+        """Judged by the row of the one who listens now, in one statement."""
+        rows = listed({"at": views.milliseconds(moment)} for moment in moments)
+        found = self._write(sql.FIND_SILENCE, rows=rows, after_ms=in_ms(after_s))
+        if not found:
+            return None
+        row = found[0]
+        return Silence(row["channel"], row["silent_leads"], views.instant(row["silent_since"]), bool(row["begun"]))
 
     def give_up(self, hold: Hold) -> None:
         """The generation rises, so that the fence shuts at once."""

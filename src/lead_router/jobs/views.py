@@ -103,8 +103,17 @@ def observed(row: Row) -> Observed:
 
 def listener(row: Row) -> ListenerView:
     """Who listens to a channel."""
-    age_s, listens = row["age_ms"] / 1000, bool(row["listens"])
-    return ListenerView(row["channel"], row["holder"], row["generation"], listens, age_s)
+    listens = bool(row["listens"])
+    return ListenerView(
+        row["channel"],
+        row["holder"],
+        row["generation"],
+        listens,
+        age_s=row["age_ms"] / 1000,
+        subscribed=listens and row["subscribed_at"] is not None,
+        silent_since=_perhaps(row["silent_since"]),
+        silent_leads=row["silent_leads"] or 0,
+    )
 
 
 def queue_view(counts: Row, streams: Sequence[Row], listeners: Sequence[Row]) -> QueueView:

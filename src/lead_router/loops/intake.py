@@ -50,7 +50,7 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
 class Intake:
     """One subscription, one step at a time. The source gives a delivery again until it is stored.
 
-    Under a `hold` it records only while that stands.
+    Under a `hold` it records only while that stands. `heard` counts the events that it has stored, our own too.
     """
 
     def __init__(
@@ -75,6 +75,7 @@ class Intake:
         self._wait_s = wait_s
         self._wake = wake
         self._hold = hold
+        self.heard = 0
 
     def step(self) -> bool:
         """Poll once and store what came; True if something came.
@@ -90,6 +91,7 @@ class Intake:
             jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, hold=self._hold
         )
         self._source.stored(delivery)
+        self.heard += len(delivery.changes) + len(delivery.unreadable)
         self._ask_taken(delivery)
         if delivery.reload:
             self._reload(delivery.reload)
@@ -146,6 +148,10 @@ class Intake:
         """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""
         given = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
         return self._store.asked_lately(sorted(given), within_s=LATELY_S)
+
+    def subscribed(self) -> bool:
+        """Whether the org has acknowledged the subscription, and it was not lost since."""
+        return self._source.state() == "subscribed"
 
     def close(self) -> None:
         """Leave the stream."""

@@ -27,7 +27,8 @@ RELOAD_TOLD = "told by the listener"
 class Listening:
     """The intake, while this process holds the channel. `open_intake` subscribes from the position that is stored then.
 
-    A holder that stalls for longer than its lease is overtaken, and the fence refuses what it still wants to record.
+    It subscribes anew when a sweep found the stream silent. A holder that stalls for longer than its lease is
+    overtaken, and the fence refuses what it still wants to record.
     """
 
     def __init__(
@@ -50,22 +51,36 @@ class Listening:
         self._intake: Intake | None = None
         self._keep_at = 0.0
         self._look_at = float("-inf")
+        self._heard = 0
+        self._reconnects: int | None = None
         self._held: Held | None = None
 
     def step(self) -> bool:
         """Listen once, True; or look once whether the channel is free, False. Raises Transient, with nothing lost."""
         if self._hold is None or self._intake is None:
             return self._look()
-        if self._monotonic() >= self._keep_at:
-            if not self._store.keep(self._hold):
-                self._lose(self._hold)
-                return True
-            self._keep_at = self._monotonic() + KEEP_EVERY_S
         try:
-            self._intake.step()
+            if self._monotonic() >= self._keep_at:
+                self._keep(self._hold, self._intake)
+            else:
+                self._intake.step()
         except Superseded:
             self._lose(self._hold)
         return True
+
+    def _keep(self, hold: Hold, intake: Intake) -> None:
+        heard = intake.heard
+        kept = self._store.keep(hold, subscribed=intake.subscribed(), heard=heard > self._heard)
+        if kept is None:
+            raise Superseded(f"another router listens to {hold.channel}")
+        self._keep_at = self._monotonic() + KEEP_EVERY_S
+        self._heard = heard
+        if kept.broke_silence:
+            _log.info("stream_heard", channel=self._channel)
+        wished, self._reconnects = self._reconnects, kept.reconnects
+        if wished is not None and kept.reconnects > wished:
+            self._leave()
+            self._open(hold)
 
     def _look(self) -> bool:
         if self._monotonic() < self._look_at:  # other loops' work ends the rest early
@@ -80,14 +95,17 @@ class Listening:
                 return False
 
     def _take(self, hold: Hold) -> None:
-        self._hold, self._held = hold, None
+        self._hold, self._held, self._reconnects = hold, None, None
         self._keep_at = self._monotonic() + KEEP_EVERY_S
+        self._open(hold)
+        _log.info("listener_taken", channel=self._channel, generation=hold.generation)
+
+    def _open(self, hold: Hold) -> None:
         try:
-            self._intake = self._open_intake(hold)
+            self._intake, self._heard = self._open_intake(hold), 0
         except LeadRouterError:
             self._give_up(hold)  # another process may be able to
             raise
-        _log.info("listener_taken", channel=self._channel, generation=hold.generation)
 
     def _wait(self, held: Held) -> None:
         former, self._held = self._held, held

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 import structlog
 
 from lead_router.core.keys import CHANGED, submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.soql.values import instant
-from lead_router.core.touch import touched_since
+from lead_router.core.touch import last_told_at, touched_since
 from lead_router.errors import LeadRouterError, Permanent, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.current import Current
@@ -22,6 +23,10 @@ RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are to
 BY_TIME = "time"
 LOOKS_PER_LOAD = 4  # every fourth timed look loads all, the others are glances
 FORGET_MAX = 1_000
+_REMEDY = (
+    "it is subscribed anew by itself; if it stays silent, let `lead-router doctor` say whether the org publishes "
+    "changes of leads and the integration user may still read them; until then each sweep finds what comes"
+)
 FORGET_EVERY_S = 3_600.0
 
 
@@ -40,6 +45,7 @@ class Upkeep:
         sweep_every_s: float,
         keep_done_s: float,
         wake: Callable[[], None],
+        silent_after_s: float | None = None,
     ) -> None:
         self._org = org
         self._store = store
@@ -50,6 +56,7 @@ class Upkeep:
         self._sweep_every_s = sweep_every_s
         self._keep_done_s = keep_done_s
         self._wake = wake
+        self._silent_after_s = silent_after_s
         self._reload_at = monotonic() + configuration_every_s
         self._reloaded_at = monotonic() - RELOAD_PAUSE_S
         self._forget_at = monotonic() + FORGET_EVERY_S
@@ -104,25 +111,42 @@ class Upkeep:
         if reason is None:
             return False
         seen = found = 0
+        moments: list[datetime] = []
         try:
             for page in self._org.unassigned(self._current.get(), PAGE):
                 seen += len(page)
-                found += self._record(page, unassigned=True)
+                made, unheard = self._record(page, unassigned=True)
+                found += made
+                moments += unheard
             for page in self._org.queued(self._current.get(), PAGE):
-                found += self._record(page, unassigned=False)
+                found += self._record(page, unassigned=False)[0]
         except LeadRouterError:
             self._store.request_sweep(reason)
             raise
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
+        self._listen_for_silence(moments)
         return True
 
-    def _record(self, page: Sequence[Lead], *, unassigned: bool) -> int:
+    def _listen_for_silence(self, moments: Sequence[datetime]) -> None:
+        """Leads that no event brought, though the stream was subscribed: is it one that brings nothing?"""
+        if self._silent_after_s is None or not moments:
+            return
+        silence = self._store.find_silence(moments, after_s=self._silent_after_s)
+        if silence is not None and silence.begun:
+            since = silence.since.isoformat()
+            _log.warning("stream_silent", channel=silence.channel, leads=silence.leads, since=since, remedy=_REMEDY)
+
+    def _record(self, page: Sequence[Lead], *, unassigned: bool) -> tuple[int, list[datetime]]:
+        """How many new jobs, and when those leads came or changed that had none."""
         configuration = self._current.get()
         known = self._known(page, configuration)
         jobs = []
+        moments = []
+        user = configuration.integration_user_id
         for lead in page:
             if lead.id in known:
                 continue
+            moments.append(last_told_at(lead.fields, lead.created_at, by_others_than=user))
             since = lead.created_at if unassigned else instant(lead.fields.get(CHANGED)) or lead.created_at
             payload: dict[str, object] = {"change_type": "SWEEP", "event_at": since.isoformat()}
             if unassigned:
@@ -132,7 +156,7 @@ class Upkeep:
         created = self._store.record(jobs).created if jobs else 0
         if created:
             self._wake()
-        return created
+        return created, moments if created else []
 
     def _known(self, page: Sequence[Lead], configuration: Configuration) -> frozenset[str]:
         """Leads that have a job already; a dead one only as long as nobody has touched its lead since."""

@@ -1,6 +1,6 @@
 """What the loops need of the world: one protocol per seam; each implementation passes the seam's behaviour suite."""
 
-from lead_router.ports.listener import Held, Hold, Listeners
+from lead_router.ports.listener import Held, Hold, Kept, Listeners, Silence
 from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.org import (
     AlreadyRouted,
@@ -58,6 +58,7 @@ __all__ = [
     "Job",
     "JobStore",
     "JobView",
+    "Kept",
     "LeadMoved",
     "ListenerView",
     "Listeners",
@@ -78,6 +79,7 @@ __all__ = [
     "Retry",
     "Sibling",
     "SiblingRouted",
+    "Silence",
     "StreamView",
     "TurnTaken",
     "Unreadable",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 
@@ -27,6 +29,24 @@ class Held:
     reloads: int
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The hold stands. `reconnects` grows with each wish for a new subscription; a silence may have ended just now."""
+
+    reconnects: int
+    broke_silence: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """A stream that is subscribed and brings nothing: `leads` came without an event; `begun` only when first found."""
+
+    channel: str
+    leads: int
+    since: datetime
+    begun: bool
+
+
 class Listeners(Protocol):
     """The part of the job store that says who listens. Raises StoreUnavailable where the database does not answer."""
 
@@ -34,8 +54,19 @@ class Listeners(Protocol):
         """Take the channel if nobody holds it, or a lease has run out; of several who ask, one gets it."""
         ...
 
-    def keep(self, hold: Hold) -> bool:
-        """Begin the lease again, also one that ran out while nobody took it; False: another one holds the channel."""
+    def keep(self, hold: Hold, *, subscribed: bool = False, heard: bool = False) -> Kept | None:
+        """Begin the lease again, also one that ran out while nobody took it; None: another one holds the channel.
+
+        `subscribed`: the org has acknowledged the subscription; `heard`: an event came since the last time.
+        """
+        ...
+
+    def find_silence(self, moments: Sequence[datetime], *, after_s: float) -> Silence | None:
+        """Judge the stream by when those leads came or changed that no event brought.
+
+        Silent: one came at least `after_s` ago, while the stream was subscribed, and nothing was heard since. A new
+        subscription is wished for then; the silence lasts until an event comes.
+        """
         ...
 
     def give_up(self, hold: Hold) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +17,19 @@ class StreamView:
 
 @dataclass(frozen=True, slots=True)
 class ListenerView:
-    """Who listens, or did last (`listens` False: it gave up or died), as a person sees it; `age_s` since it began."""
+    """Who listens, or did last (`listens` False: it gave up or died), as a person sees it; `age_s` since it began.
+
+    `subscribed`: the org has acknowledged it. A silence has a beginning, and leads that no event brought.
+    """
 
     channel: str
     holder: str | None
     generation: int
     listens: bool
     age_s: float
+    subscribed: bool = False
+    silent_since: datetime | None = None
+    silent_leads: int = 0
 
 
 @dataclass(frozen=True, slots=True)
