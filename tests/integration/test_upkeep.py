@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lead_router.errors import Unreachable
+from lead_router.loops import upkeep as upkeep_loops
 from support.worker_rig import Rig
 
 
@@ -40,6 +41,27 @@ def test_a_sweep_is_due_at_once_when_asked_for_and_then_by_the_clock(rig: Rig):
     due = upkeep.step()
 
     assert (first, too_soon, asked, due) == (True, False, True, True)
+
+
+def test_a_lead_that_became_visible_behind_a_sweep_is_found_by_the_next(rig: Rig, monkeypatch):
+    """P44: its transaction took two minutes, so it is older than leads that a sweep went past, page by page, meanwhile.
+
+    No sweep begins where the last one ended: each looks at all that is unassigned, from the oldest on.
+    """
+    monkeypatch.setattr(upkeep_loops, "PAGE", 2)
+    upkeep = rig.upkeep()
+    admin, queue = rig.org.admin_user_id, rig.rest_org.queue("Lead_Intake")
+    with rig.org.transaction(admin, auto_assign=False) as slow:
+        late = slow.insert("Lead", {"LastName": "Late", "Company": "Acme", "OwnerId": queue})
+        rig.clock.advance(120)
+        others = [rig.rest_org.lead() for _ in range(5)]
+        upkeep.step()
+        first = [job.lead_id for job in rig.jobs()]
+    rig.clock.advance(301)
+    upkeep.step()
+
+    assert rig.lead(late)["CreatedDate"] < rig.lead(others[0])["CreatedDate"]
+    assert (first, [job.lead_id for job in rig.jobs()]) == (others, [*others, late])
 
 
 def test_a_sweep_leaves_leads_with_an_open_job_alone(rig: Rig):
