@@ -736,6 +736,13 @@ class TestObservations:
         assert store.observed(["key-1", "key-2", "key-3"]) == {"key-1": "005A", "key-2": None}
         assert store.observed([]) == {}
 
+    def test_a_leads_observations_are_its_own(self, store):
+        """Newest first, of that lead alone."""
+        store.observe([observation(1, "005A"), observation(2, None)], {})
+
+        assert [one.what.owner_id for one in store.observations_of(lead_id(1), limit=9)] == ["005A"]
+        assert store.observations_of(lead_id(3), limit=9) == []
+
     def test_rotations_are_the_latest(self, database, store):
         """By group; other orgs have their own."""
         store.observe([], {"g1": {"turn": 1}, "g2": {"turn": 5}})

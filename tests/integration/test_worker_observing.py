@@ -6,9 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from lead_router.app.explaining import explained_in
 from lead_router.app.observing import report_in
 from lead_router.app.wiring import Wired
+from lead_router.cli.explaining import _account
+from lead_router.cli.preview import _observed
 from org_simulator.switches import Switches
+from support.hearing import Life
 from support.worker_rig import Rig
 
 
@@ -169,6 +173,63 @@ def test_the_report_compares_with_what_really_happened(rig: Rig):
     assert [(rep.owner, rep.would, rep.got) for rep in report.reps] == [("Ann", 2, 3), ("Bob", 1, 0)]
     assert report.decided_s == pytest.approx(10, abs=1)
     assert report.owned_s == pytest.approx(911, abs=2)
+
+
+def test_what_this_router_gave_out_itself_is_no_agreement(rig: Rig):
+    """Once the group is live its own turns would agree with it for ever: they are counted apart."""
+    refs = rig.rest_org.refs
+    rig.rest_org.update(refs["emea"], Count_Manual__c=True)
+    taken, *others = rig.leads(3)
+    rig.drain()
+    rig.rest_org.update(taken, OwnerId=refs["bob"])
+    rig.rest_org.update(refs["emea"], Mode__c="Live")
+    rig.clock.advance(901)
+    rig.drain(rig.worker())
+    (report,) = report_in(rig.store, wired(rig))
+    outcomes = sorted(row["Outcome__c"] for row in rig.ledger())
+
+    assert outcomes == ["Assigned", "Assigned", "Manual"]
+    assert (report.leads, report.routed, report.agreed, report.differed) == (3, 2, 0, 1)
+    assert [(rep.owner, rep.would, rep.got) for rep in report.reps] == [("Ann", 1, 0), ("Bob", 0, 1)]
+    assert "left out: 2 that this router gave out itself after it had observed them" in _observed(report)
+    assert [rig.owner(lead) for lead in others] == ["Ann", "Bob"]
+
+
+def test_a_round_before_the_observation_is_not_what_came_of_it(rig: Rig):
+    """A lead that was routed, returned and then observed: whoever has it now is compared."""
+    refs = rig.rest_org.refs
+    rig.rest_org.update(refs["emea"], Mode__c="Live")
+    life = Life(rig)
+    lead = rig.rest_org.lead()
+    life.goes_on()
+    rig.rest_org.update(refs["emea"], Mode__c="Observe")
+    rig.clock.advance(60)
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+    life.goes_on()
+    rig.rest_org.update(lead, OwnerId=refs["bob"])
+    (report,) = report_in(rig.store, wired(rig))
+
+    assert (thought(rig), report.routed, report.agreed) == ({lead: "bob"}, 0, 1)
+
+
+def test_an_explanation_tells_what_was_observed(rig: Rig):
+    """Whom the lead would have gone to, when, and why; or that nobody could have had it."""
+    (lead,) = rig.leads(1)
+    rig.drain()
+    at = f"{rig.clock.now():%Y-%m-%d %H:%M:%SZ}"
+    for rep in ("ann", "bob"):
+        rig.rest_org.update(rig.rest_org.refs[f"{rep}_emea"], Active__c=False)
+    (other,) = rig.leads(1, Email="other@x.example")
+    rig.drain()
+    shown, none = (
+        _account(explained_in(wired(rig), one, at=None, store=rig.store)).splitlines() for one in (lead, other)
+    )
+
+    assert shown[2:4] == [
+        f"observed at {at} by group 'emea': would have gone to Ann ({rig.rest_org.refs['ann']})",
+        "  Rule 'All' chose group 'emea'; turn 1 went to Ann.",
+    ]
+    assert none[2] == f"observed at {at} by group 'emea': nobody could have had it"
 
 
 def test_a_report_of_nothing_is_empty(rig: Rig):

@@ -9,9 +9,9 @@ from datetime import datetime
 
 from lead_router.app.batch import snapshot_of
 from lead_router.app.beside import at_hand, own_ask, with_elders
-from lead_router.app.departed import Departed, departed_in
+from lead_router.app.departed import JOBS_SHOWN, Departed, departed_in
 from lead_router.app.naming import names_of
-from lead_router.app.rounds import Round, rounds_of
+from lead_router.app.rounds import Round, Thought, rounds_of, thoughts_of
 from lead_router.app.wiring import Wired, wire
 from lead_router.core.explain import Account, explain
 from lead_router.core.ids import is_id, to18
@@ -21,13 +21,10 @@ from lead_router.loops.capping import REROUTES_MAX, capped
 from lead_router.ports import JobStore, JobView
 from lead_router.settings import Settings
 
-JOBS_SHOWN = 10
-"""Jobs of a lead that are told, the newest."""
-
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """A lead's history, oldest first, its jobs, newest first, and the account of how it would be decided now.
+    """A lead's history and what was observed of it, oldest first, its jobs, newest first, and how it would be decided.
 
     `groups` are keys by id, `names` are of owners by id, as far as they are known. Where the job database cannot be
     looked at, `jobs` is None and `jobs_fault` says why.
@@ -41,6 +38,7 @@ class Explained:
     account: Account
     groups: Mapping[str, str]
     names: Mapping[str, str]
+    observed: tuple[Thought, ...] = ()
     jobs: tuple[JobView, ...] | None = None
     jobs_fault: str | None = None
 
@@ -77,8 +75,7 @@ def explained_in(
     first = wired.org.snapshot(configuration, [lead_id], [])
     found = first.leads.get(lead_id)
     if found is None:
-        jobs = None if store is None else tuple(store.jobs_of(lead_id, limit=JOBS_SHOWN))
-        return departed_in(wired, configuration, first, lead_id, jobs)
+        return departed_in(wired, configuration, first, lead_id, store)
     snapshot = snapshot_of(wired.org, configuration, [found], at=at)
     ask = Ask(0, "", found.id, found.created_at, held=found.held)
     if store is not None:
@@ -86,7 +83,9 @@ def explained_in(
         ask = own_ask(store, ask, snapshot.taken_at)
     account = _account(configuration, snapshot, ask, reroutes_max)
     history = rounds_of(wired.rest, found.id)
-    owners = (found.owner_id, owner_of(account.decision), *account.former, *(row.owner_id for row in history))
+    observed = () if store is None else thoughts_of(store, found.id)
+    given = [*(one.owner_id for one in history), *(one.owner_id for one in observed)]
+    owners = (found.owner_id, owner_of(account.decision), *account.former, *given)
     told = Explained(
         lead=found.id,
         owner_id=found.owner_id,
@@ -96,6 +95,7 @@ def explained_in(
         account=account,
         groups=configuration.group_keys,
         names=names_of(wired.rest, configuration, owners, (one.match for one in account.matches)),
+        observed=observed,
     )
     return told if store is None else with_jobs(told, store)
 

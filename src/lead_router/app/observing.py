@@ -14,7 +14,7 @@ from lead_router.app.batch import PAGE
 from lead_router.app.looking import open_jobs
 from lead_router.app.naming import names_of
 from lead_router.app.wiring import Wired, wire
-from lead_router.core.model import Configuration, LedgerRow
+from lead_router.core.model import Configuration, LedgerRow, Outcome
 from lead_router.ports import JobStore, Observed, Org
 from lead_router.settings import Settings
 
@@ -37,8 +37,9 @@ class GroupReport:
     """One group's observations. `agreed` and `differed` are of leads that somebody owns and the group would have given.
 
     `held` are those that nobody of the group could have had, `unowned` wait for an owner still, `gone` cannot be read
-    any more. Times are medians, in seconds from the event: until the group would have given the lead, and until it was
-    seen to be owned, which is by the ledger where this program gave it in the end, else up to 15 minutes late.
+    any more. `routed` were given out by this program after they were observed, which tells nothing of what people do:
+    they are in no other number but `leads`, `held` and the first time. Times are medians, in seconds from the event:
+    until the group would have given the lead, and until it was seen to be owned, up to 15 minutes late.
     """
 
     group: str
@@ -48,6 +49,7 @@ class GroupReport:
     held: int
     unowned: int
     gone: int
+    routed: int
     agreement: float | None
     decided_s: float | None
     owned_s: float | None
@@ -56,10 +58,10 @@ class GroupReport:
 
 @dataclass(frozen=True, slots=True)
 class _Real:
-    """Who has a lead, None where nobody has; `at` is when the ledger says so."""
+    """Who has a lead, None where nobody has, and its ledger rows."""
 
     owner_id: str | None
-    at: datetime | None
+    rows: tuple[LedgerRow, ...]
 
 
 def observe_report(settings: Settings) -> tuple[GroupReport, ...]:
@@ -87,20 +89,31 @@ def _read(org: Org, configuration: Configuration, ids: Sequence[str]) -> dict[st
     real: dict[str, _Real] = {}
     for start in range(0, len(ids), PAGE):
         snapshot = org.snapshot(configuration, ids[start : start + PAGE], ())
-        first = _first_rows(snapshot.ledger)
         for lead in snapshot.leads.values():
-            row = first.get(lead.id)
-            if row is not None:
-                real[lead.id] = _Real(row.assigned_to, row.created_at)
-            else:
-                owner = None if lead.owner_id in configuration.intake_owners else lead.owner_id
-                real[lead.id] = _Real(owner, None)
+            owner = None if lead.owner_id in configuration.intake_owners else lead.owner_id
+            real[lead.id] = _Real(owner, tuple(row for row in snapshot.ledger if row.lead_id == lead.id))
     return real
 
 
-def _first_rows(rows: Iterable[LedgerRow]) -> dict[str, LedgerRow]:
-    """The first assignment of each lead: later ones were made for other reasons."""
-    return {row.lead_id: row for row in sorted(rows, key=lambda row: -row.round) if row.lead_id is not None}
+def _after(one: Observed, has: _Real) -> list[LedgerRow]:
+    """The rounds that were made after the observation, by its own job or another, the first one first."""
+    made = [
+        row
+        for row in has.rows
+        if row.idempotency_key == one.what.idempotency_key or row.created_at is None or row.created_at > one.observed_at
+    ]
+    return sorted(made, key=lambda row: row.round)
+
+
+def _routed(one: Observed, has: _Real) -> bool:
+    """Whether this program gave the lead out after all; a row of a lead taken by hand only counts a turn."""
+    return any(row.outcome != Outcome.MANUAL for row in _after(one, has))
+
+
+def _got(one: Observed, has: _Real) -> tuple[str | None, datetime | None]:
+    """Who had the lead first after the observation, and when that was seen."""
+    taken = next(iter(_after(one, has)), None)
+    return (has.owner_id, one.owned_at) if taken is None else (taken.assigned_to, taken.created_at)
 
 
 def _report(
@@ -108,17 +121,19 @@ def _report(
 ) -> GroupReport:
     pairs = [(one, real.get(one.what.lead_id)) for one in observations]
     read = [(one, has) for one, has in pairs if has is not None]
-    both = [(one.what.owner_id, has.owner_id) for one, has in read if one.what.owner_id and has.owner_id]
+    compared = [(one, *_got(one, has)) for one, has in read if not _routed(one, has)]
+    both = [(one.what.owner_id, got) for one, got, _ in compared if one.what.owner_id and got]
     agreed = sum(1 for would, got in both if would == got)
-    owned = [(has.at or one.owned_at, one.what.event_at) for one, has in read if has.owner_id]
+    owned = [(at, one.what.event_at) for one, got, at in compared if got]
     return GroupReport(
         group=key,
         leads=len(pairs),
         agreed=agreed,
         differed=len(both) - agreed,
         held=sum(1 for one in observations if one.what.owner_id is None),
-        unowned=sum(1 for _, has in read if has.owner_id is None),
+        unowned=sum(1 for _, got, _ in compared if got is None),
         gone=len(pairs) - len(read),
+        routed=len(read) - len(compared),
         agreement=agreed / len(both) if both else None,
         decided_s=_median((one.observed_at, one.what.event_at) for one in observations if one.what.owner_id),
         owned_s=_median((at, since) for at, since in owned if at is not None),

@@ -1,10 +1,11 @@
-"""Rounds: what the ledger holds of one lead, as it was written down."""
+"""Rounds: what the ledger holds of one lead, as it was written down, and what observing groups thought of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
 
+from lead_router.ports import JobStore
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import GroupFields, LedgerFields, Objects, Relations, Standard
 from lead_router.salesforce.records import moment
@@ -24,6 +25,19 @@ class Round:
     committed_at: datetime | None
     explanation: str
 
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """Whom a group that only observes would have given the lead to, None: nobody could have had it."""
+
+    group: str
+    owner_id: str | None
+    at: datetime
+    explanation: str
+
+
+THOUGHTS_SHOWN = 10
+"""Observations of a lead that are told, the newest."""
 
 _FIELDS = (
     LedgerFields.ROUND,
@@ -45,6 +59,12 @@ def rounds_of(rest: Rest, lead_id: str) -> tuple[Round, ...]:
 def rounds_of_gone(rest: Rest, lead_id: str) -> tuple[Round, ...]:
     """The same of a lead that is deleted or merged: its rows name another or none, but their keys name it still."""
     return _rounds(rest, f"{LedgerFields.LEAD_KEY} LIKE '{lead_id}.%'")
+
+
+def thoughts_of(store: JobStore, lead_id: str) -> tuple[Thought, ...]:
+    """What was observed of a lead, oldest first."""
+    found = reversed(store.observations_of(lead_id, limit=THOUGHTS_SHOWN))
+    return tuple(Thought(one.what.group_key, one.what.owner_id, one.observed_at, one.what.explanation) for one in found)
 
 
 def _rounds(rest: Rest, where: str) -> tuple[Round, ...]:

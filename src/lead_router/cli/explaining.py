@@ -11,7 +11,7 @@ from typing import Any
 from lead_router import app
 from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained
-from lead_router.app.rounds import Round
+from lead_router.app.rounds import Round, Thought
 from lead_router.app.wiring import now
 from lead_router.cli.commands import settings_of
 from lead_router.cli.show import as_json, table
@@ -39,7 +39,13 @@ def explain(words: argparse.Namespace) -> int:
 
 def _left(told: Departed) -> str:
     """What is left of a lead that is not there any more."""
-    lines = [f"lead {told.lead} {told.fate}", "", *_rounds(told.history, told.names), *_jobs(told)]
+    lines = [
+        f"lead {told.lead} {told.fate}",
+        "",
+        *_rounds(told.history, told.names),
+        *_thoughts(told.observed, told.names),
+        *_jobs(told),
+    ]
     return "\n".join(lines)
 
 
@@ -50,6 +56,7 @@ def _left_plain(told: Departed) -> dict[str, Any]:
 def _known(told: Explained | Departed) -> dict[str, Any]:
     return {
         "history": [{**asdict(row), "owner": told.names.get(row.owner_id)} for row in told.history],
+        "observed": [{**asdict(one), "owner": told.names.get(one.owner_id or "")} for one in told.observed],
         "jobs": [{"job": one.id, "status": one.status, "told": job_told(one, now())} for one in told.jobs or ()],
         "jobs_fault": told.jobs_fault,
     }
@@ -98,7 +105,7 @@ def _account(told: Explained) -> str:
     account = told.account
     owner = "an intake owner, so it is unassigned" if told.owner_is_intake else _named(told.owner_id, told.names)
     lines = [f"lead {told.lead}: status {told.status or '-'}, owned by {owner}", ""]
-    lines += [*_rounds(told.history, told.names), *_jobs(told), ""]
+    lines += [*_rounds(told.history, told.names), *_thoughts(told.observed, told.names), *_jobs(told), ""]
     as_of = f"as of {account.at:%Y-%m-%d %H:%M:%S%z}"
     if account.settled:
         lines.append(f"{as_of} nothing would be done: {account.settled}. Had it just come in:")
@@ -107,6 +114,16 @@ def _account(told: Explained) -> str:
     lines += ["", *_rules(told), *(line for group in account.groups for line in _group(group))]
     lines += [f"\ndecision: {_decision(account.decision, told.names)}"]
     return "\n".join(lines)
+
+
+def _thoughts(observed: Sequence[Thought], names: Mapping[str, str]) -> list[str]:
+    lines: list[str] = []
+    for one in observed:
+        what = (
+            "nobody could have had it" if one.owner_id is None else f"would have gone to {_named(one.owner_id, names)}"
+        )
+        lines += [f"observed at {one.at:%Y-%m-%d %H:%M:%SZ} by group '{one.group}': {what}", f"  {one.explanation}"]
+    return lines
 
 
 def _jobs(told: Explained | Departed) -> list[str]:

@@ -60,5 +60,7 @@ def _observed(one: app.GroupReport) -> str:
         f"{one.held} nobody could have had, {one.unowned} without an owner still, {one.gone} gone",
         f"median time: decided after {age(one.decided_s)}, seen to be owned after {age(one.owned_s)}",
     ]
+    if one.routed:
+        lines.append(f"left out: {one.routed} that this router gave out itself after it had observed them")
     reps = [(rep.owner, rep.would, rep.got) for rep in one.reps]
     return "\n".join([*lines, *([table(("owner", "would have got", "got"), reps)] if reps else [])])

@@ -34,12 +34,16 @@ OBSERVED: Final = """
     WHERE org_id = :org_id AND idempotency_key IN (SELECT r.value ->> 'key' FROM {rows})
 """
 
-OBSERVATIONS: Final = """
+_OBSERVATIONS: Final = """
     SELECT o.idempotency_key, o.lead_id, o.group_id, o.group_key, o.owner_id, o.explanation, o.event_at, o.observed_at,
            j.completed_at
     FROM observation AS o
     LEFT JOIN routing_job AS j ON j.org_id = o.org_id AND j.idempotency_key = o.idempotency_key
-    WHERE o.org_id = :org_id ORDER BY o.observed_at DESC, o.idempotency_key LIMIT :limit
+    WHERE o.org_id = :org_id {of}ORDER BY o.observed_at DESC, o.idempotency_key LIMIT :limit
 """
+
+OBSERVATIONS: Final = _OBSERVATIONS.replace("{of}", "")
+
+OBSERVATIONS_OF: Final = _OBSERVATIONS.replace("{of}", "AND o.lead_id = :lead_id ")
 
 FORGET_OBSERVED: Final = "DELETE FROM observation WHERE org_id = :org_id AND observed_at < {now} - :older_ms"

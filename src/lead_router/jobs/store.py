@@ -210,6 +210,11 @@ class SqlJobStore(SqlListeners):
         """Newest first."""
         return [views.observed(row) for row in self._read(observing.OBSERVATIONS, limit=limit)]
 
+    def observations_of(self, lead_id: str, *, limit: int) -> list[Observed]:
+        """Looks through all of them."""
+        rows = self._read(observing.OBSERVATIONS_OF, lead_id=lead_id, limit=limit)
+        return [views.observed(row) for row in rows]
+
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts, ahead of later jobs of its key."""
         return bool(self._write(sql.REVIVE, id=job_id))

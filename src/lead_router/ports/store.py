@@ -259,6 +259,10 @@ class JobStore(Listeners, Protocol):
         """Observations, newest first."""
         ...
 
+    def observations_of(self, lead_id: str, *, limit: int) -> list[Observed]:
+        """A lead's observations, newest first."""
+        ...
+
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts. False if it is not dead."""
         ...
