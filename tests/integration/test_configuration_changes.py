@@ -195,6 +195,31 @@ def test_what_a_glance_does_not_see_is_in_force_within_two_minutes(rig: Rig, cha
     assert current.get() == rig.client.configuration()
 
 
+def test_what_a_load_refuses_stays_refused_until_a_load_accepts_it(rig: Rig):
+    """E13: a glance sees no group without members; one with a bad key is told once, and nothing is half taken."""
+    current = Current(rig.client.configuration())
+    upkeep = rig.upkeep(current=current)
+    bad = rig.rest_org.insert("Round_Robin_Group__c", Name="Typo", Key__c="a b", Mode__c="Live")
+    with capture_logs() as lines:
+        for _ in range(4):
+            rig.clock.advance(EVERY_S)
+            upkeep.step()
+        before = current.get()
+        rule_off(rig)
+        for _ in range(8):
+            rig.clock.advance(EVERY_S)
+            upkeep.step()
+        kept = current.get()
+        rig.rest_org.update(bad, Key__c="ab")
+        rig.clock.advance(EVERY_S)
+        upkeep.step()
+
+    told = [line["event"] for line in lines if line["event"].startswith("configuration_")]
+    assert told == ["configuration_refused", "configuration_accepted", "configuration_changed"]
+    assert (kept, current.get()) == (before, rig.client.configuration())
+    assert current.get().rules == ()
+
+
 class Listening:
     """Intake and upkeep of one router on the org's own stream, stepped by hand; the org's time stands still."""
 

@@ -77,7 +77,7 @@ class Upkeep:
         self._reload_at = self._reloaded_at + self._configuration_every_s
         self._current.reading()
         try:
-            self._put_in_force(self._look(load=reason is not None), reason or BY_TIME)
+            self._put_in_force(self._look(load=reason is not None or bool(self._fault)), reason or BY_TIME)
         except Permanent as fault:
             # The last good configuration stays in force: a slip in one record must not stop all routing.
             if str(fault) != self._fault:
@@ -89,6 +89,7 @@ class Upkeep:
         return True
 
     def _look(self, *, load: bool) -> Configuration:
+        # What a load refused is not accepted by a glance, which may not see the record at fault.
         self._looks = 0 if load else (self._looks + 1) % LOOKS_PER_LOAD
         return self._org.configuration() if self._looks == 0 else self._org.glance()
 
