@@ -130,12 +130,24 @@ def test_a_fault_is_told_with_file_and_line(tmp_path, text, told):
     assert str(refused.value).startswith(told)
 
 
-def test_a_folder_that_is_none_and_a_file_that_is_no_text_are_refused(tmp_path):
-    """The remedy is a pull; bytes that are no UTF-8 are told by the file's name."""
+def test_a_folder_that_is_none_is_refused(tmp_path):
+    """The remedy is a pull."""
     with pytest.raises(Misconfigured, match="rules pull --to"):
         read_folder(tmp_path / "none")
-    (tmp_path / "bad.yml").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(Misconfigured, match=r"bad\.yml: UnicodeDecodeError"):
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_file_in_another_encoding_is_refused_with_the_remedy(tmp_path, encoding):
+    """F13: as some editors and shells save texts."""
+    (tmp_path / "rules.yaml").write_bytes("rules: []  # \xc5land\n".encode(encoding))
+    with pytest.raises(Misconfigured, match=r"^rules\.yaml is not UTF-8: save it as UTF-8$"):
+        read_folder(tmp_path)
+
+
+def test_a_rule_file_that_cannot_be_opened_is_told_in_the_system_s_words(tmp_path):
+    """A folder named as a file is, for one."""
+    (tmp_path / "rules.yaml").mkdir()
+    with pytest.raises(Misconfigured, match=r"^cannot read .*rules\.yaml: Is a directory$"):
         read_folder(tmp_path)
 
 

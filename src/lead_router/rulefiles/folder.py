@@ -21,6 +21,7 @@ from lead_router.rulefiles.nouns import (
     Where,
     WhereKind,
 )
+from lead_router.rulefiles.opened import legible
 from lead_router.rulefiles.strict import Leaf, Part, Row
 
 RULES_FILE = "rules.yaml"
@@ -207,7 +208,5 @@ def _refuse_repeats(rules: Iterable[FileRule]) -> None:
 
 
 def _content(path: Path) -> str:
-    try:
+    with legible(path):
         return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise Misconfigured(f"cannot read {path}: {type(fault).__name__}") from None

@@ -11,6 +11,7 @@ from typing import Any
 from lead_router.errors import Misconfigured
 from lead_router.rulefiles import fieldvalues
 from lead_router.rulefiles.cases import put
+from lead_router.rulefiles.opened import legible
 
 ROWS_MAX = 100_000
 
@@ -28,7 +29,7 @@ def read_sheet(path: Path, fields: Mapping[str, str]) -> Sheet:
     leads: list[Mapping[str, Any]] = []
     lines: list[int] = []
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with legible(path, "CSV UTF-8"), path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, strict=True)
             columns = _columns(next(rows, []), fields, path)
             for row in rows:
@@ -38,10 +39,6 @@ def read_sheet(path: Path, fields: Mapping[str, str]) -> Sheet:
                     raise Misconfigured(f"{path.name} has more than {ROWS_MAX} leads: plan them in parts")
                 leads.append(_lead(row, columns, f"{path.name}:{rows.line_num}", fields))
                 lines.append(rows.line_num)
-    except UnicodeDecodeError:
-        raise Misconfigured(f"{path.name} is not UTF-8: save it as CSV UTF-8") from None
-    except OSError as fault:
-        raise Misconfigured(f"cannot read {path}: {fault.strerror}") from None
     except csv.Error as fault:
         raise Misconfigured(f"{path.name}: this is not CSV: {fault}") from None
     return Sheet(tuple(leads), tuple(lines))
