@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from contextlib import closing
 
 import pytest
@@ -60,7 +61,7 @@ def test_the_doctor_makes_no_database_either(folder, capsys):
 def test_a_doctor_without_an_answer_ends_with_3_and_a_remedy(folder, jobs, capsys):
     """What is as needed bears neither a warning nor a remedy."""
     assert main(["doctor", "--json"]) == 3
-    database, _, login = json.loads(capsys.readouterr().out)
+    database, *_, login = json.loads(capsys.readouterr().out)
     assert (database["ok"], database["warning"], database["remedy"]) == (True, False, "")
     assert (login["ok"], login["away"], "LEAD_ROUTER_LOGIN_URL" in login["remedy"]) == (False, True, True)
 
@@ -81,11 +82,35 @@ def test_the_queue_is_shown_whatever_is_wrong_with_the_org(folder, jobs, capsys,
     assert main(["status"]) == code
     shown = capsys.readouterr().out
     assert shown.startswith(f"job database: {folder}/lead-router.db\n")
+    assert shown.splitlines()[1] == "router: NONE RUNS: none has listened on this job database yet"
     assert shown.splitlines()[-1].startswith(f"groups: {text}")
     assert main(["status", "--json"]) == code
     told = json.loads(capsys.readouterr().out)
     assert (told["queue"]["dead"], told["groups"], told["org_away"]) == (1, [], code == 3)
     assert told["org_fault"]
+
+
+def test_a_router_that_no_longer_runs_is_told(jobs, folder, capsys):
+    """Ages that grow tell nobody: `status` says since when none runs, `doctor` warns of it, and how to start one."""
+    hold = jobs.hold("/data/LeadChangeEvent", "host/7/listener", lease_s=60)
+    main(["status"])
+    living = capsys.readouterr().out.splitlines()[1]
+    jobs.give_up(hold)
+    with closing(sqlite3.connect(folder / "lead-router.db")) as file, file:
+        file.execute("UPDATE listener SET lease_until = lease_until - 7300000")
+    main(["status"])
+    _, ended, remedy, *_ = capsys.readouterr().out.splitlines()
+    main(["doctor", "--json"])
+    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)}["router"]
+
+    assert living == "router: runs, host/7/listener listens"
+    assert ended == "router: NONE RUNS: nobody has listened for 2 h"
+    assert "lead-router run" in remedy
+    assert (found["ok"], found["warning"], found["detail"]) == (
+        False,
+        True,
+        "none runs: nobody has listened for 2 h",
+    )
 
 
 def test_an_absent_job_is_called_absent(jobs, capsys):

@@ -119,12 +119,17 @@ def test_who_listens_is_seen_beside_the_queue(database, stores):
     database.wait(5)
     (seen,) = two.queue().listeners
     assert (seen.channel, seen.holder, seen.generation, seen.listens) == (CHANNEL, "one", 1, True)
-    assert 5 <= seen.age_s < 10
-    database.wait(5)
-    assert [view.listens for view in two.queue().listeners] == [False]
+    assert (5 <= seen.age_s < 10, seen.ended_age_s) == (True, None)
+    database.wait(61)
+    (lost,) = two.queue().listeners
+    assert (lost.holder, lost.listens) == ("one", False)
+    assert lost.ended_age_s is not None
+    assert 60 <= lost.ended_age_s < 65
     one.give_up(hold)
     (left,) = two.queue().listeners
-    assert left == ListenerView(CHANNEL, None, 2, listens=False, age_s=left.age_s)
+    assert left == ListenerView(CHANNEL, None, 2, listens=False, age_s=left.age_s, ended_age_s=left.ended_age_s)
+    assert left.ended_age_s is not None
+    assert 0 <= left.ended_age_s < 5
 
 
 def test_those_who_wait_are_told_of_changes(stores):

@@ -2,19 +2,21 @@
 
 from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained, explained
-from lead_router.app.looking import diagnose, open_jobs, status
+from lead_router.app.looking import START_ROUTER, Status, diagnose, open_jobs, status
 from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
 from lead_router.app.ruling import Got, Move, Wrote, check_files, check_org, pull, push, tried_files
 from lead_router.app.running import run
 
 __all__ = [
+    "START_ROUTER",
     "Departed",
     "Explained",
     "Got",
     "GroupReport",
     "Move",
     "Plan",
+    "Status",
     "Wrote",
     "check_files",
     "check_org",

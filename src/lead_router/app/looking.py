@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from lead_router.app.wiring import rollout_of, store_of, wire
+from lead_router.core.ages import age
 from lead_router.core.duty import moment_of, on_duty
 from lead_router.core.model import Configuration, Snapshot
 from lead_router.core.rotation import who_is_next
@@ -19,6 +20,7 @@ from lead_router.salesforce.names import Channels
 from lead_router.settings import PREFIX, Settings
 
 NEXT_SHOWN = 3
+START_ROUTER = "start it: `lead-router run`, or its service; where one runs, its log says why it does not listen"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,13 @@ class GroupStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """Everything `status` shows; `org_fault` says why groups are missing, if they are.
+    """Everything `status` shows; `no_router` says why it seems that none runs, `org_fault` why groups are missing.
 
     `org_away`: Salesforce did not answer; False: a person must change something first.
     """
 
     database: str
+    no_router: str | None
     queue: QueueView
     groups: tuple[GroupStatus, ...]
     warnings: tuple[str, ...]
@@ -73,10 +76,21 @@ def status(settings: Settings) -> Status:
         configuration = org.configuration()
         snapshot = org.snapshot(configuration, (), ())
     except LeadRouterError as fault:
-        return Status(database, queue, (), (), scrub(str(fault)), org_away=isinstance(fault, Transient))
-    return Status(
-        database, queue, group_statuses(configuration, snapshot), configuration.warnings, None, org_away=False
-    )
+        told, away = scrub(str(fault)), isinstance(fault, Transient)
+        return Status(database, no_router(queue), queue, (), (), told, org_away=away)
+    groups = group_statuses(configuration, snapshot)
+    return Status(database, no_router(queue), queue, groups, configuration.warnings, None, org_away=False)
+
+
+def no_router(queue: QueueView) -> str | None:
+    """Why it seems that no router of this job database runs; None while one listens.
+
+    One listens from its start to its end, whether Salesforce answers or not; killed, it is believed for six seconds.
+    """
+    if any(one.listens for one in queue.listeners):
+        return None
+    ended = [one.ended_age_s for one in queue.listeners if one.ended_age_s is not None]
+    return f"nobody has listened for {age(min(ended))}" if ended else "none has listened on this job database yet"
 
 
 def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[GroupStatus, ...]:
@@ -96,7 +110,7 @@ def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[Gr
 
 def diagnose(settings: Settings) -> list[Finding]:
     """Every finding of the doctor, the database among them."""
-    findings = [_database(settings), _switches(settings)]
+    findings = [*_database(settings), _switches(settings)]
     wired = wire(settings)
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
@@ -108,24 +122,32 @@ def _switches(settings: Settings) -> Finding:
     return Finding("switches", ok=True, detail=told)
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings) -> list[Finding]:
     name = "job database"
     absent = missing_file(settings.database)
     if absent is not None:
         if os.access(absent.parent, os.W_OK | os.X_OK):
-            return Finding(name, ok=True, detail=f"{absent} is not there yet: `lead-router run` makes it")
+            return [Finding(name, ok=True, detail=f"{absent} is not there yet: `lead-router run` makes it")]
         told = f"{absent} is not there, and this user may not write to its folder, or there is none"
         remedy = f"run this as the router's user, make the folder, or change {PREFIX}DATABASE"
-        return Finding(name, ok=False, detail=told, remedy=remedy)
+        return [Finding(name, ok=False, detail=told, remedy=remedy)]
     try:
         with closing(open_jobs(settings)) as store:
             queue = store.queue()
     except LeadRouterError as fault:
         away = isinstance(fault, Transient)
         remedy = f"see that it runs and can be reached; change {PREFIX}DATABASE if it is elsewhere"
-        return Finding(name, ok=False, detail=scrub(str(fault)), remedy=remedy, away=away)
+        return [Finding(name, ok=False, detail=scrub(str(fault)), remedy=remedy, away=away)]
     risk = doubt(settings.database)
     if risk is not None:
-        return Finding(name, ok=False, detail=risk, remedy="use a local disk or PostgreSQL", warning=True)
+        doubted = Finding(name, ok=False, detail=risk, remedy="use a local disk or PostgreSQL", warning=True)
+        return [doubted, _router(queue)]
     told = f"{whereabouts(settings.database)}, {queue.queued} queued, {queue.dead} dead"
-    return Finding(name, ok=True, detail=told)
+    return [Finding(name, ok=True, detail=told), _router(queue)]
+
+
+def _router(queue: QueueView) -> Finding:
+    told = no_router(queue)
+    if told is None or not queue.listeners:  # before the first start there is nothing to put right
+        return Finding("router", ok=True, detail=told or "one listens")
+    return Finding("router", ok=False, detail=f"none runs: {told}", remedy=START_ROUTER, warning=True)

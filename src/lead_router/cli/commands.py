@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from lead_router import app
-from lead_router.cli.show import age, as_json, table
+from lead_router.cli.show import as_json, table
+from lead_router.core.ages import age
 from lead_router.errors import Misconfigured
 from lead_router.ports import JobStore, ListenerView, QueueView
 from lead_router.settings import Settings, example, load
@@ -31,11 +32,12 @@ def run(words: argparse.Namespace) -> int:
 def status(words: argparse.Namespace) -> int:
     """`status`: the queue at a glance."""
     seen = app.status(settings_of(words))
-    code = 0 if seen.org_fault is None else 3 if seen.org_away else 2
+    code = _code(seen)
     if words.json:
         print(as_json(seen))
         return code
-    print(f"job database: {seen.database}\n")
+    print(f"job database: {seen.database}")
+    print(f"router: {_router(seen)}\n")
     queue = seen.queue
     counts = (queue.queued, queue.due, queue.held, queue.working, queue.done, queue.dead, queue.quarantined)
     print(table(("queued", "due", "held", "working", "done", "dead", "quarantined"), [counts]))
@@ -46,7 +48,7 @@ def status(words: argparse.Namespace) -> int:
     )
     streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]
     print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
-    print("\n" + _listening(queue))
+    print(_listening(queue), end="")
     if seen.org_fault is not None:
         print(f"\ngroups: {'Salesforce did not answer: ' * seen.org_away}{seen.org_fault}")
         return code
@@ -57,10 +59,22 @@ def status(words: argparse.Namespace) -> int:
     return code
 
 
+def _code(seen: app.Status) -> int:
+    if seen.org_fault is not None:
+        return 3 if seen.org_away else 2
+    return 0 if seen.no_router is None else 1
+
+
+def _router(seen: app.Status) -> str:
+    if seen.no_router is not None:
+        return f"NONE RUNS: {seen.no_router}\n        remedy: {app.START_ROUTER}"
+    return "runs, " + " and ".join(f"{one.holder} listens" for one in seen.queue.listeners if one.listens)
+
+
 def _listening(queue: QueueView) -> str:
     heads = ("listener", "channel", "since", "stream")
     rows = [(one.holder, one.channel, age(one.age_s), _heard(one)) for one in queue.listeners if one.listens]
-    return table(heads, rows) if rows else "nobody listens: a running router takes it within 10 s"
+    return f"\n{table(heads, rows)}\n" if rows else ""
 
 
 def _heard(one: ListenerView) -> str:

@@ -10,7 +10,8 @@ from dataclasses import fields
 from lead_router import app
 from lead_router.app.planning import Plan, Planned
 from lead_router.cli.commands import settings_of
-from lead_router.cli.show import age, as_json, table
+from lead_router.cli.show import as_json, table
+from lead_router.core.ages import age
 
 
 def plan(words: argparse.Namespace) -> int:

@@ -45,13 +45,3 @@ def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%d %H:%M:%SZ")
     return str(value).replace("\n", " ")
-
-
-def age(seconds: float | None) -> str:
-    """An age in the largest unit that keeps two digits: `42 s`, `7 min`, `3 h`, `2 d`; `-` for none."""
-    if seconds is None:
-        return "-"
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * size:
-            return f"{int(seconds // size)} {unit}"
-    return f"{int(seconds)} s"

@@ -79,7 +79,8 @@ ANNOUNCE_RELOAD: Final = """
 """
 
 _LISTENER: Final = """
-    SELECT channel, holder, generation, reloads, {now} - taken_at AS age_ms, subscribed_at, silent_since, silent_leads,
+    SELECT channel, holder, generation, reloads, {now} - taken_at AS age_ms, {now} - lease_until AS ended_age_ms,
+           subscribed_at, silent_since, silent_leads,
            CASE WHEN lease_until > {now} THEN 1 ELSE 0 END AS listens
     FROM listener WHERE org_id = :org_id
 """

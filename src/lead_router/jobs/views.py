@@ -110,6 +110,7 @@ def listener(row: Row) -> ListenerView:
         row["generation"],
         listens,
         age_s=row["age_ms"] / 1000,
+        ended_age_s=None if listens else row["ended_age_ms"] / 1000,
         subscribed=listens and row["subscribed_at"] is not None,
         silent_since=_perhaps(row["silent_since"]),
         silent_leads=row["silent_leads"] or 0,

@@ -19,7 +19,8 @@ class StreamView:
 class ListenerView:
     """Who listens, or did last (`listens` False: it gave up or died), as a person sees it; `age_s` since it began.
 
-    `subscribed`: the org has acknowledged it. A silence has a beginning, and leads that no event brought.
+    `ended_age_s` since it gave up, or its lease ran out; None while it listens. `subscribed`: the org has acknowledged
+    it. A silence has a beginning, and leads that no event brought.
     """
 
     channel: str
@@ -27,6 +28,7 @@ class ListenerView:
     generation: int
     listens: bool
     age_s: float
+    ended_age_s: float | None = None
     subscribed: bool = False
     silent_since: datetime | None = None
     silent_leads: int = 0
