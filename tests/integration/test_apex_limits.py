@@ -6,6 +6,8 @@ import pytest
 
 from support.limits_play import LEADS, REPS, saved
 
+pytestmark = pytest.mark.apex
+
 USED = {
     5: {"queries": 15, "query_rows": 433, "dml_statements": 5, "dml_rows": 200 + 200 + 5 * (1 + REPS)},
     10: {"queries": 20, "query_rows": 463, "dml_statements": 5, "dml_rows": 200 + 200 + 10 * (1 + REPS)},
@@ -13,7 +15,6 @@ USED = {
 """By number of groups: one query for each rule; a savepoint and four statements; leads, ledger, groups and members."""
 
 
-@pytest.mark.usefixtures("apex_parser")
 @pytest.mark.parametrize("groups", USED)
 def test_two_hundred_leads_take_this_of_the_limits(tmp_path, groups):
     """Each rep's share is within one of every other's, each turn is given once, and the figures are these, far from

@@ -13,6 +13,8 @@ from org_simulator.switches import Switches
 from support.apex import ApexOrg
 from support.sim_engine import Thread, until, until_waiting
 
+pytestmark = pytest.mark.apex
+
 COUNTER = """public class Counter {{
     public static Object run() {{
         Round_Robin_Group__c g = [SELECT Id, Manager__c, Fallback_Queue__c FROM Round_Robin_Group__c
@@ -67,19 +69,16 @@ def both_at_once(org: ApexOrg) -> list[int]:
     return sorted(found)
 
 
-@pytest.mark.usefixtures("apex_parser")
 def test_with_for_update_the_second_reads_what_the_first_wrote():
     """Both count on: the lock is held to the end of the transaction and the row read fresh behind it."""
     assert both_at_once(counting("FOR UPDATE")) == [1, 2]
 
 
-@pytest.mark.usefixtures("apex_parser")
 def test_without_for_update_an_update_is_lost():
     """The same two transactions without the lock: so the test above can fail."""
     assert both_at_once(counting("")) == [1, 1]
 
 
-@pytest.mark.usefixtures("apex_parser")
 @pytest.mark.parametrize(("method", "words"), [("run", "Record Currently Unavailable"), ("save", "UNABLE_TO_LOCK_ROW")])
 def test_a_lock_that_does_not_come_is_given_up_after_ten_seconds(method, words):
     """QueryException for a query, DmlException for DML; not before, and catchable."""
@@ -131,13 +130,11 @@ def two_waiters(*, by_id: bool) -> list[str]:
     return [str(each) for each in found]
 
 
-@pytest.mark.usefixtures("apex_parser")
 def test_locks_in_the_order_of_ids_never_meet_crosswise():
     """The one waits for the other, and both have both rows."""
     assert two_waiters(by_id=True) == ["2", "2"]
 
 
-@pytest.mark.usefixtures("apex_parser")
 def test_locks_in_any_order_may_meet_crosswise_and_then_end_by_the_time_limit():
     """Each has what the other wants: so the router can be tried where an org locks in another order."""
     assert any("Record Currently Unavailable" in each for each in two_waiters(by_id=False))

@@ -11,6 +11,8 @@ from org_simulator.wire.start import BASE_URL
 from org_simulator.wire.world import ConnectedApp, World
 from support.apex import ApexOrg, need_parser
 
+pytestmark = pytest.mark.apex
+
 ROUTER = """public without sharing class Router {
     public class Ask { @InvocableVariable(required=true) public Id leadId; }
     public class Answer { @InvocableVariable public String reason; @InvocableVariable public Boolean routed; }

@@ -7,6 +7,8 @@ import pytest
 from support.apex import ApexOrg
 from support.apex_wire import composite, lead, post
 
+pytestmark = pytest.mark.apex
+
 UNRUN = {
     "OnLead.trigger": """trigger OnLead on Lead (before insert) {
         insert new Account(Name = 'made');

@@ -14,6 +14,8 @@ from support.both_routers import Both, shipped_apex
 from support.inside_plays import PLAYS
 from support.sim_engine import Thread
 
+pytestmark = pytest.mark.apex
+
 
 def comes_back(play: Play) -> None:
     play.arrive(2)
@@ -72,7 +74,6 @@ def test_both_routers_at_once_give_each_turn_and_each_lead_once(tmp_path):
     assert Counter(row["Assigned_To__c"] for row in rows) == {ann: len(leads) // 2, bob: len(leads) // 2}
 
 
-@pytest.mark.usefixtures("apex_parser")
 @pytest.mark.parametrize("play", PLAYS.values(), ids=PLAYS)
 def test_what_the_router_inside_writes_and_waits_for(play: Callable[[Program], None]):
     """Two saves at once, or a person who takes a lead while it is routed: nobody decides in vain; and assignment rules

@@ -11,6 +11,8 @@ from org_simulator.switches import Switches
 from support.both_routers import Both
 from support.hearing import CHANNEL, intake
 
+pytestmark = pytest.mark.apex
+
 INSIDE = "In_CRM"
 
 

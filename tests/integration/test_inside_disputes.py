@@ -12,6 +12,8 @@ from org_simulator.switches import Switches
 from support.both_routers import Both
 from support.sim_engine import Thread, until, until_waiting
 
+pytestmark = pytest.mark.apex
+
 INSIDE = "In_CRM"
 OTHERWISE: dict[str, Switches] = {
     name: replace(Switches(), **{name: not getattr(Switches(), name)})

@@ -84,6 +84,7 @@ def red_inside(program) -> set[str]:
     }
 
 
+@pytest.mark.apex
 def test_neither_router_is_red_as_it_is(shared, apex_parser):
     """So that red below is the fault's doing."""
     assert red(shared) == set()
@@ -103,6 +104,7 @@ def test_a_fault_outside_is_found_by_the_shared_cases(shared, monkeypatch, kind)
     assert red(shared) == {kind}
 
 
+@pytest.mark.apex
 @pytest.mark.parametrize("kind", INSIDE)
 def test_a_fault_inside_is_found_by_the_shared_cases(apex_parser, kind):
     """The same three, in Apex, by the test class that an org runs."""

@@ -13,6 +13,8 @@ from org_simulator.switches import Switches
 from support.both_routers import Both
 from support.hearing import intake
 
+pytestmark = pytest.mark.apex
+
 INSIDE = "In_CRM"
 NEW = "Open - Not Contacted"
 

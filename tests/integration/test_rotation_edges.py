@@ -18,6 +18,8 @@ from support.both_play import (
     matches_another_group,
 )
 
+pytestmark = pytest.mark.apex
+
 TURN = 1_000_000_000
 """How far a turn moves a member of weight 1 on."""
 

@@ -11,6 +11,8 @@ from support.apex import need_parser
 from support.hearing import Life
 from support.worker_rig import Rig
 
+pytestmark = pytest.mark.apex
+
 BEFORE = """trigger Keeper on Lead (before update) {
     for (Lead one : Trigger.new) {
         one.OwnerId = Trigger.oldMap.get(one.Id).OwnerId;

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -32,12 +33,35 @@ def _found() -> Any:
         return absent
 
 
+_at_work: list[pytest.Item] = []  # the test that runs in this process
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test marked `apex` begins where the parser is, and is skipped in sight elsewhere."""
+    _at_work[:] = [item]
+    if item.get_closest_marker("apex") or "apex_parser" in getattr(item, "fixturenames", ()):
+        need_parser()
+
+
 def need_parser() -> Any:
-    """The parser, or a visible skip where npm has not brought it."""
+    """The parser, or a visible skip where npm has not brought it. A test that comes here must be marked `apex`: so
+    `pytest -m apex` runs all that are skipped without it.
+    """
+    for item in _at_work:
+        if item.get_closest_marker("apex") is None:
+            pytest.fail(f"{item.nodeid} runs Apex and is not marked apex", pytrace=False)
     found = _found()
     if isinstance(found, ParserMissing):
-        pytest.skip(str(found))
+        do_without(found)
     return found
+
+
+def do_without(absent: ParserMissing) -> NoReturn:
+    """A skip that says what is missing; a failure with APEX_CHECK=require."""
+    if os.environ.get("APEX_CHECK") == "require":
+        pytest.fail(str(absent), pytrace=False)
+    pytest.skip(str(absent))
 
 
 @pytest.fixture(scope="session")

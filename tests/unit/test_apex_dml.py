@@ -8,7 +8,7 @@ from org_simulator import bulk
 from org_simulator.failures import Failure
 from support.apex import ApexOrg, apex, failure, probe
 
-pytestmark = pytest.mark.usefixtures("apex_parser")
+pytestmark = pytest.mark.apex
 
 LEAD = {"LastName": "L", "Company": "C"}
 

@@ -7,7 +7,7 @@ import pytest
 from org_simulator.apex.faults import Unparsable, Unsupported
 from support.apex import ApexOrg, apex, failure, probe
 
-pytestmark = pytest.mark.usefixtures("apex_parser")
+pytestmark = pytest.mark.apex
 
 
 def test_loops_leave_and_go_on():

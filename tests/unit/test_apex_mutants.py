@@ -13,6 +13,8 @@ from org_simulator.schema import default_metadata
 from org_simulator.schema import load as load_schema
 from support.metadata_copy import ROOT
 
+pytestmark = pytest.mark.apex
+
 SCHEMA = load_schema(default_metadata())
 SHARE = """public class Share {
     public static final Integer MOST = 3;

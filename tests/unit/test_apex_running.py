@@ -89,6 +89,7 @@ def run(folder, monkeypatch, capsys):
     return main
 
 
+@pytest.mark.apex
 def test_each_test_has_an_org_of_its_own_and_lines_are_counted(run):
     """Set-up is there for each, others' records are not; line 4 of the class is never reached."""
     code, said = run("--json")
@@ -100,6 +101,7 @@ def test_each_test_has_an_org_of_its_own_and_lines_are_counted(run):
     assert limits["HalfTest.measuresBetweenStartAndStop"] == 61
 
 
+@pytest.mark.apex
 def test_too_little_coverage_and_failed_tests_are_exit_codes(run, folder):
     """1 for either; the failure names exception, class and line."""
     assert run("--minimum", "99")[0] == 1
@@ -114,6 +116,7 @@ def test_too_little_coverage_and_failed_tests_are_exit_codes(run, folder):
     assert run("--only", "halves")[0] == 0
 
 
+@pytest.mark.apex
 def test_what_cannot_be_run_ends_with_file_and_line(run, folder):
     """2, and the place; nothing is run in part."""
     (folder / "force-app/main/default/classes/Half.cls").write_text("public class Half {\n  Nothing n;\n}")

@@ -6,7 +6,7 @@ import pytest
 
 from support.apex import apex, failure
 
-pytestmark = pytest.mark.usefixtures("apex_parser")
+pytestmark = pytest.mark.apex
 
 THREE = """
     List<Lead> made = new List<Lead>{

@@ -6,7 +6,7 @@ import pytest
 
 from support.apex import ApexOrg, apex, check, failure
 
-pytestmark = pytest.mark.usefixtures("apex_parser")
+pytestmark = pytest.mark.apex
 
 
 def test_texts():

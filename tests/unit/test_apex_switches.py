@@ -11,6 +11,8 @@ from org_simulator.switches import Switches
 from support.apex import ApexOrg, probe
 from support.apex_wire import composite, lead, post
 
+pytestmark = pytest.mark.apex
+
 BOTH = pytest.mark.parametrize("setting", [True, False])
 COUNTING = {
     "Seen.cls": """public class Seen {

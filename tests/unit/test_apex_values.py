@@ -6,7 +6,7 @@ import pytest
 
 from support.apex import apex, check, failure
 
-pytestmark = pytest.mark.usefixtures("apex_parser")
+pytestmark = pytest.mark.apex
 
 
 def test_whole_numbers_are_cut_and_wrap_around():
