@@ -70,10 +70,12 @@ apex-check: $(VENV)/.dev
 apex-format: $(VENV)/.dev
 	@PYTHONPATH=tests $(BIN)/python -m apex.reformat $(ARGS)
 
-# The Apex tests on the simulated org, begun where its parser is; exit code 3 is its word for "no parser here".
+# The Apex tests on the simulated org, begun where its parser is; exit code 3 is its word for "no parser here". Then, without
+# ARGS, what pytest skips without the parser.
 apex-test: apex-tools
 	@cd tests/apex && $(abspath $(BIN))/python -m org_simulator.apex test $(CURDIR)/salesforce_metadata --minimum 90 $(ARGS) \
 	  || { code=$$?; test $$code -eq 3 && test "$$APEX_CHECK" != require; }
+	@$(if $(ARGS),:,$(BIN)/python -m pytest -m apex --numprocesses $(WORKERS))
 
 # Single wrong edits of the shipped Apex, and which of them its tests find; ARGS="--all", "--seed N", "--sample N".
 apex-mutation: apex-tools
