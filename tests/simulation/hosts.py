@@ -19,12 +19,15 @@ import requests
 from lead_router.errors import LeadRouterError, StoreUnavailable, Transient
 from lead_router.jobs import SqlJobStore
 from lead_router.jobs.engine import Engine, Row, Run, Step, T
+from lead_router.jobs.statements import LINE_UP
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
-from lead_router.loops.predecessors import succeed, worker_name
+from lead_router.loops.listening import Listening
+from lead_router.loops.predecessors import listener_name, succeed, worker_name
 from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.worker import Worker
+from lead_router.ports import Hold
 from lead_router.salesforce.auth import Login, TokenHolder
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.cometd import CometdSource
@@ -118,6 +121,7 @@ class Shaky:
         rows = verb(steps)
         if fault == "lost":
             raise StoreUnavailable("the connection was lost while the transaction was committed")
+        self._router.recorded |= LINE_UP in what
         self._router.point("after", "database", f"{verb.__name__} {what}")
         return rows
 
@@ -174,6 +178,7 @@ class Router:
         self.running: list[str] = []
         self.stores: list[SqlJobStore] = []
         self.source: CometdSource | None = None
+        self.recorded = False
         host.routers.append(self)
 
     @property
@@ -224,14 +229,17 @@ class Router:
             self.play.server.wake()
         self.running.append(name)
         try:
+            self.recorded = False
             with outside():
-                return self.loops[name].step()
+                busy = self.loops[name].step()
         except Transient as fault:
             self.play.note(f"{self.name}.{name} failed: {type(fault).__name__}")
         except LeadRouterError as fault:
             self.play.note(f"{self.name}.{name} failed: {type(fault).__name__}: {fault}")
         except Exception as fault:  # noqa: BLE001 - a fault that nobody named is a broken promise
             self.play.surprises.append(f"{self.name}.{name}: {type(fault).__name__}: {fault}")
+        else:
+            return self.recorded if name == "intake" else busy  # who listens is never idle
         finally:
             self.running.pop()
         return False
@@ -251,7 +259,15 @@ class Router:
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
         current, breaker = Current(org.configuration()), Breaker(clock.monotonic)
-        made: dict[str, Looped] = {"intake": self._intake(tokens, org_id, current, dice)}
+        listening = Listening(
+            self._store(org_id),
+            current,
+            partial(self._intake, tokens, org_id, current, dice),
+            channel=CHANNEL,
+            name=listener_name(host.name, self.process_id),
+            monotonic=clock.monotonic,
+        )
+        made: dict[str, Looped] = {"intake": listening}
         for number in range(1, self.workers + 1):
             made[f"worker-{number}"] = Worker(
                 org,
@@ -280,7 +296,7 @@ class Router:
         )
         self.loops = made
 
-    def _intake(self, tokens: TokenHolder, org_id: str, current: Current, dice: random.Random) -> Intake:
+    def _intake(self, tokens: TokenHolder, org_id: str, current: Current, dice: random.Random, hold: Hold) -> Intake:
         store, clock = self._store(org_id), self.play.clock
         source = CometdSource(
             channel=CHANNEL,
@@ -295,7 +311,17 @@ class Router:
         embed(source, poll, clock.monotonic, self.play.elapse)
         self.source = source
         own = partial(own_change, user_id=tokens.token().user_id)
-        return Intake(source, store, current, channel=CHANNEL, org_id=org_id, own=own, wait_s=POLL_S, wake=lambda: None)
+        return Intake(
+            source,
+            store,
+            current,
+            channel=CHANNEL,
+            org_id=org_id,
+            own=own,
+            wait_s=POLL_S,
+            wake=lambda: None,
+            hold=hold,
+        )
 
     def _at_stream(self, when: str, what: str) -> None:
         self.point(when, "stream", what)

@@ -105,7 +105,7 @@ def outside() -> Iterator[None]:
 
 def killed(source: CometdSource) -> None:
     """The process of the source is dead: nothing is said to the server, and no pending work is left behind."""
-    with outside():
+    with outside(), suppress(RuntimeError):  # one that left its stream has no loop any more
         loop = source._runner.get_loop()
         for pending in asyncio.all_tasks(loop):
             pending.cancel()
