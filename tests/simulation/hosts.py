@@ -239,10 +239,14 @@ class Router:
         except Exception as fault:  # noqa: BLE001 - a fault that nobody named is a broken promise
             self.play.surprises.append(f"{self.name}.{name}: {type(fault).__name__}: {fault}")
         else:
-            return self.recorded if name == "intake" else busy  # who listens is never idle
+            return self._hears() if name == "intake" else busy
         finally:
             self.running.pop()
         return False
+
+    def _hears(self) -> bool:
+        """Whether a step of the intake brought something, or the way to it: who listens says that he is never idle."""
+        return self.recorded or (self.source is not None and self.source.state() != "subscribed")
 
     def may_step(self, name: str) -> bool:
         """Whether the loop is not in mid step, nor its process at its beginning or end."""

@@ -282,7 +282,7 @@ class Play:
             if not busy and asked is everybody:
                 return
             asked = busy or everybody
-            self.elapse(0.01)
+            self.elapse(1.0 if busy and all(name == "intake" for _, name in busy) else 0.01)
 
 
 @lru_cache
