@@ -170,6 +170,36 @@ def test_nobody_waits_for_a_first_that_waits_no_more(rig: Rig, how: str):
     assert rig.calls() - used == (3 if how == "deleted" else 2)
 
 
+@pytest.mark.parametrize("how", ["deleted", "owned"])
+def test_a_row_tells_what_became_of_the_first_that_was_waited_for(rig: Rig, how: str):
+    """The first's job is over by then: it is read once more, by one call, when nobody asks for it any more."""
+    rest = rig.rest_org
+    (rule,) = rest.rows("Routing_Rule__c")
+    rest.update(rule["Id"], Criteria__c="Country = 'France'")
+    (first,) = rig.leads(1, Email=MAIL)
+    router = rig.worker()
+    rig.drain(router)
+    rig.clock.advance(1)
+    (second,) = rig.leads(1, Email=MAIL, Country="France")
+    rig.drain(router)
+    if how == "deleted":
+        rest.delete(first)
+    else:
+        rest.update(first, OwnerId=rest.refs["bob"])
+    rig.store.ask_leads([first])
+    rig.drain(router)
+    used = rig.calls()
+    rig.store.ask_leads([second])
+    rig.drain(router)
+    (row,) = rig.ledger()
+    fate = "was deleted" if how == "deleted" else "was taken by hand before it was routed"
+
+    assert row["Explanation__c"].startswith(
+        f"Lead {first} of the same submission, for which it waited, {fate}; so it is routed by itself. Rule 'All'"
+    )
+    assert rig.calls() - used == (4 if how == "deleted" else 3)
+
+
 @pytest.mark.parametrize(("duplicates", "window_s", "asked"), [("off", 600, 0), ("live", 0, 0), ("live", 600, 1)])
 def test_jobs_are_looked_up_once_a_batch_and_never_where_duplicates_are_not_looked_for(
     tmp_path: Path, duplicates: str, window_s: int, asked: int

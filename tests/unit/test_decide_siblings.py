@@ -84,6 +84,33 @@ def test_a_second_lead_whose_first_is_gone_is_routed_by_itself_without_keys():
         assert alone.explanation.startswith("An earlier lead of the same submission is gone.")
 
 
+@pytest.mark.parametrize(
+    ("changes", "gone", "said"),
+    [
+        ({"owner_id": user("Z")}, {}, "was taken by hand before it was routed"),
+        ({"owner_id": user("Z"), "is_converted": True}, {}, "was converted before it was routed"),
+        (None, {lead_id(1): None}, "was deleted"),
+        (None, {lead_id(1): lead_id(9)}, f"was merged into lead {lead_id(9)}"),
+        (None, {}, None),
+        ({}, {}, None),
+        ({"owner_id": user("Z"), "round": 1}, {}, None),
+    ],
+    ids=["taken", "converted", "deleted", "merged", "not known", "still waits", "routed"],
+)
+@pytest.mark.parametrize("shows", [True, False], ids=["waited", "never waited"])
+def test_a_second_lead_tells_what_became_of_the_first_that_it_waited_for(changes, gone, said, shows):
+    """Known by what it shows itself, and by what was read of the first; what is not known is not told."""
+    told = f"waits for lead {lead_id(1)} of the same submission, which has no owner yet"
+    waits = lead(2, ANN, held=shows, told=told)
+    leads = [waits] if changes is None else [lead(1, ANN, **changes), waits]
+    (decision,) = decide(SETTINGS, snapshot(leads, [EMEA], gone=gone), [ask(2, 60.0)])
+    told = f"Lead {lead_id(1)} of the same submission, for which it waited, {said}; so it is routed by itself. "
+
+    assert isinstance(decision, Assign)
+    assert decision.explanation == f"{told if said and shows else ''}Rule 'all' chose group 'emea'; turn 1 went to A."
+    assert decision.submission == KEYS
+
+
 def test_an_inactive_owner_is_not_followed():
     """P50: nobody follows to a user who cannot own leads, known from a group or from a refusal."""
     away = pool("emea", ["A", rep("Z", user_active=False)])

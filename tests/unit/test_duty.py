@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
 from lead_router.core.duty import Moment, Off, available_at, counted, off_duty, on_duty
 from lead_router.core.hours import windows
-from lead_router.core.model import Absence, Hours
+from lead_router.core.model import Absence, Holiday, Hours
+from lead_router.core.passed import kind_of
 from lead_router.core.rotation import take_turn
 from support.decide_scene import pool, rep, user
 
@@ -23,6 +25,7 @@ def utc(text: str) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
+SHUT = " (holiday: Founders' day)"
 TUESDAY = utc("2026-12-01 10:00")
 
 
@@ -160,3 +163,35 @@ def test_a_turn_is_counted_on_the_member_and_in_the_group():
     assert (found.number, found.before, found.group.clock) == (turn.number, group, turn.group.clock)
     unknown = take_turn(group, {"B"}, {"B"})
     assert counted(unknown, TUESDAY) == unknown
+
+
+@pytest.mark.parametrize(
+    ("at", "day", "named", "until"),
+    [
+        ("2026-12-01 10:00", {}, True, "2 Dec 09:00 +01:00"),
+        ("2026-12-01 06:00", {}, True, "2 Dec 09:00 +01:00"),
+        ("2026-12-01 17:00", {}, False, "2 Dec 09:00 +01:00"),
+        ("2026-12-01 10:00", {"start": 600, "end": 720}, True, "1 Dec 12:00 +01:00"),
+        ("2026-12-01 06:00", {"start": 600, "end": 720}, False, "1 Dec 09:00 +01:00"),
+        ("2026-11-30 17:00", {}, True, "2 Dec 09:00 +01:00"),
+    ],
+    ids=["on the day", "before its hours", "behind them", "part of a day", "before that", "the evening before"],
+)
+def test_a_holiday_is_named_where_it_is_why_nobody_is_there(at, day, named, until):
+    """Without it they would be back sooner; one that shuts nothing that would have been open is not told."""
+    shut = replace(
+        PARIS, holidays=(Holiday("Founders' day", date(2026, 12, 1), **day), Holiday("Far", date(2027, 1, 1)))
+    )
+    off = off_duty(rep("A", hours_id="paris", zone="Europe/Paris"), pool("emea", ""), Moment(utc(at), {"paris": shut}))
+
+    assert off is not None
+    assert off.text == f"outside hours until {until}{SHUT if named else ''}"
+    assert kind_of(off.text) == "Off hours"
+
+
+def test_the_holiday_of_the_evening_before_shuts_the_night_behind_it():
+    """A shift belongs to the day that it begins on, and so does its holiday's name; two holidays are told together."""
+    shut = replace(NIGHT, holidays=(Holiday("Eve", date(2026, 11, 30)), Holiday("Feast", date(2026, 12, 1))))
+    off = off_duty(rep("A", hours_id="night"), pool("emea", ""), Moment(utc("2026-12-01 02:00"), {"night": shut}))
+
+    assert off == Off("outside hours until 2 Dec 21:00 +00:00 (holiday: Eve and Feast)", utc("2026-12-02 21:00"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lead_router.core import wording
 from lead_router.core.batch import BATCH_MAX, batches
 from lead_router.core.choice import HOLD_RETRY_MAX_S, HOLD_RETRY_S, WAIT_RETRY_S, by_rule
-from lead_router.core.elders import elder_of, line_up_elders
+from lead_router.core.elders import elder_of, ended, line_up_elders
 from lead_router.core.keys import submission_of
 from lead_router.core.leaving import left
 from lead_router.core.model import (
@@ -117,6 +117,7 @@ def _by_course(table: Table, case: Case) -> Decision:
             pause = max(WAIT_RETRY_S, case.ask.waited_s / WAIT_SHARE)
             return Hold(case.ask, case.lead, reason, min(pause, max(left, 1.0)))
         case Lone(keys_free=keys_free, note=note):
+            note = note or (ended(table, case.lead) if case.submission is not None else "")
             if note or not keys_free:
                 notes = (*case.notes, note) if note else case.notes
                 case = replace(case, submission=case.submission if keys_free else None, notes=notes)

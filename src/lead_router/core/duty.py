@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TypeAlias
 
-from lead_router.core.hours import next_open
+from lead_router.core.hours import closed_for, next_open
 from lead_router.core.model import Absence, Configuration, Group, Hours, Member, Turn
 from lead_router.core.zones import is_zone, local_date, next_midnight, said
 
@@ -126,7 +126,8 @@ def _closed(hours: Hours, at: datetime, zone: str) -> Off | None:
         return None
     if opens is None:
         return Off(f"outside hours '{hours.name}', which never open", lasting=True)
-    return Off(f"outside hours until {said(zone, opens, at)}", opens)
+    names = " and ".join(closed_for(hours, at, opens))
+    return Off(f"outside hours until {said(zone, opens, at)}{f' (holiday: {names})' if names else ''}", opens)
 
 
 def _by_moment(member: Member, group: Group, moment: Moment) -> Off | None:

@@ -7,6 +7,7 @@ is, and a holiday of that day closes it (a holiday for part of a day closes thos
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import TypeAlias
@@ -49,6 +50,29 @@ def next_open(hours: Hours, at: datetime) -> datetime | None:
             if end > at:
                 return max(start, at)
     return None
+
+
+def closed_for(hours: Hours, at: datetime, opens: datetime) -> tuple[str, ...]:
+    """The names of the holidays without which the hours would open before `opens`, if it is their first opening."""
+    plain = replace(hours, holidays=())
+    first, last = local_date(hours.zone, at) - _DAY, local_date(hours.zone, opens)
+    shut = [
+        holiday.name
+        for day in (first + ahead * _DAY for ahead in range((last - first).days + 1))
+        for holiday in hours.holidays
+        if holidays.falls_on(holiday, day) and _takes_from(replace(hours, holidays=(holiday,)), plain, day, (at, opens))
+    ]
+    return tuple(dict.fromkeys(shut))
+
+
+def _takes_from(hours: Hours, plain: Hours, day: date, span: Span) -> bool:
+    """Whether the day's windows are open for less of this span than they were without holidays."""
+    return _within(spans(hours, day), span) < _within(spans(plain, day), span)
+
+
+def _within(found: Sequence[Span], span: Span) -> timedelta:
+    pieces = ((max(start, span[0]), min(end, span[1])) for start, end in found)
+    return sum((end - start for start, end in pieces if start < end), timedelta())
 
 
 @lru_cache(maxsize=16384)

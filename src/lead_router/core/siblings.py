@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from lead_router.core.ids import is_user
 from lead_router.core.model import Ask, Assign, Count, Decision, Hold, LedgerRow, Observed, Submission
@@ -36,6 +36,7 @@ class Wait:
 
 Course: TypeAlias = Lone | Trail | Wait
 
+WAITS_FOR: Final = "waits for lead "  # begins what a lead shows that waits for its first
 _OBSERVED = "Duplicates are only observed; live,"
 
 
@@ -121,7 +122,7 @@ def _after_decision(ask: Ask, first: Decision, siblings: Siblings) -> Course:
 
 def _wait_or_go(ask: Ask, first_lead_id: str, siblings: Siblings, *, keys_free: bool) -> Course:
     if ask.waited_s < siblings.wait_s:
-        return Wait(f"waits for lead {first_lead_id} of the same submission, which has no owner yet", keys_free)
+        return Wait(f"{WAITS_FOR}{first_lead_id} of the same submission, which has no owner yet", keys_free)
     return Lone(keys_free, f"Lead {first_lead_id} of the same submission got no owner in {siblings.wait_s:g} s.")
 
 

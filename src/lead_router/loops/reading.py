@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from lead_router.core.elders import awaited_by
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
 from lead_router.loops.asks import ask_of
@@ -15,7 +16,8 @@ WAITING_MAX = 50  # waiting leads beside the jobs, each group's longest first; e
 
 
 def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence[Job]) -> Snapshot:
-    """One call; another one where submission keys came up that were not known, or more than LEADS_MAX leads are read.
+    """One call; another one where submission keys came up that were not known, more than LEADS_MAX leads are read, or
+    a lead waited for another one that no job asks for any more.
 
     Waiting leads are read with the others or behind them: a group's state is never newer than what is judged by it.
     Leads of elder siblings are read where there is room for them, and never cost a call; jobs are asked for by
@@ -34,8 +36,18 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
         snapshot = org.snapshot(configuration, _together(ids, beside, elders), sorted(wanted))
     if beside[room:]:
         snapshot = joined(snapshot, org.snapshot(configuration, beside[room:], ()))
+    ended = _ended(snapshot, ids, [one.lead_id for one in elders])
+    if ended:
+        snapshot = joined(snapshot, org.snapshot(configuration, ended, ()))
     told = tuple(Elder(ask_of(one), one.submission_keys) for one in elders)
     return replace(snapshot, waiting=tuple(ask_of(one) for one in waiting), elders=told)
+
+
+def _ended(snapshot: Snapshot, ids: Iterable[str], elders: Collection[str]) -> list[str]:
+    """Leads that some of these waited for, and of which neither a job nor the ledger knows: what became of them?"""
+    known = {*snapshot.leads, *snapshot.gone, *elders, *(row.lead_id for row in snapshot.ledger)}
+    awaited = (awaited_by(snapshot.leads[one]) for one in ids if one in snapshot.leads)
+    return sorted({one for one in awaited if one is not None} - known)
 
 
 def _known(jobs: Iterable[Job], configuration: Configuration) -> set[str]:
