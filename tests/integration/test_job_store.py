@@ -479,6 +479,19 @@ class TestQueue:
         assert leads(store.jobs(status="done")) == [lead_id(2)]
         assert store.queue().dead == 1
 
+    def test_a_discarded_job_is_remembered_for_a_year(self, database, store):
+        """It says that its lead is not wanted: forgotten with the others, the next sweep would bring the lead again."""
+        store.record([new_job(1), new_job(2)])
+        first, second = claim(store, limit=2)
+        store.end([(first, Bury("no")), (second, Done("assigned"))])
+        store.discard(first.id, "a test lead")
+        database.wait(364 * 86_400)
+        assert store.forget(older_than_s=86_400, limit=100) == 1
+        assert set(store.discards([lead_id(1), lead_id(2)])) == {lead_id(1)}
+        database.wait(2 * 86_400)
+        assert store.forget(older_than_s=86_400, limit=100) == 1
+        assert store.discards([lead_id(1)]) == {}
+
     def test_a_forgotten_event_makes_a_new_job_with_a_new_number(self, store):
         """Forgetting a job forgets its key; numbers are not used again."""
         store.record([new_job(1)])
@@ -567,6 +580,20 @@ def test_deaths_are_told_of_leads_without_an_open_job(database: Database) -> Non
     store.end([(job, Bury("no")) for job in claimed if job.id in (1, 2)])
 
     assert set(store.deaths([lead_id(1), lead_id(2), lead_id(3), lead_id(9)])) == {lead_id(1)}
+
+
+def test_discards_are_told_with_the_time_of_the_last(database: Database) -> None:
+    """Neither dead jobs nor those that did their work are among them, nor another lead's."""
+    store = database.open()
+    store.record([new_job(1), new_job(2), new_job(3), new_job(4, lead=1, event="later")])
+    store.end([(job, Done("assigned") if job.id == 3 else Bury("no")) for job in claim(store, limit=10)])
+    store.discard(1, "a test lead")
+    database.wait(60)
+    store.end([(job, Bury("no")) for job in claim(store, limit=10)])
+    store.discard(4, "still one")
+    found = store.discards([lead_id(1), lead_id(2), lead_id(3), lead_id(9)])
+
+    assert found == {lead_id(1): store.job(4).completed_at}
 
 
 class TestWaiting:

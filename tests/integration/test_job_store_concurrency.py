@@ -201,10 +201,10 @@ class TestEmbedded:
         assert len(modes) == 3
 
     def test_the_claim_path_reads_indexes(self, embedded):
-        """No statement of a worker scans the table."""
+        """No statement of a worker, or of a sweep about discarded leads, scans the table."""
         store = embedded.open()
         store.record([new_job(number) for number in range(100)])
-        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS):
+        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS, sql.DISCARDS):
             plan = engine_of(store).write([(f"EXPLAIN QUERY PLAN {statement}", PARAMETERS)])[0]
             assert [row["detail"] for row in plan if row["detail"].startswith("SCAN routing_job")] == []
             assert any("SEARCH" in row["detail"] for row in plan)
@@ -290,7 +290,7 @@ class TestShared:
 
     @pytest.mark.parametrize("analysed", [False, True])
     def test_the_claim_path_reads_indexes(self, shared, analysed):
-        """No statement of a worker scans the table, with statistics or without, behind thousands of done jobs."""
+        """Neither a worker nor a sweep scans the table, with statistics or without, behind thousands of done jobs."""
         store = shared.open()
         shared.execute("ALTER TABLE routing_job SET (autovacuum_enabled = off)")
         for status, first, last in (("done", 1, 20_000), ("queued", 20_001, 23_000)):
@@ -305,7 +305,7 @@ class TestShared:
         store.claim("other", limit=200, lease_s=600)
         if analysed:
             shared.execute("ANALYZE routing_job")
-        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS):
+        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS, sql.DISCARDS):
             plan = "\n".join(
                 row["QUERY PLAN"] for row in engine_of(store).write([(f"EXPLAIN {statement}", PARAMETERS)])[0]
             )

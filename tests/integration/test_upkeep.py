@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from lead_router.core.keys import change_key
 from lead_router.errors import Unreachable
 from lead_router.loops import upkeep as upkeep_loops
+from lead_router.ports import NewJob
 from support.worker_rig import Rig
 
 
@@ -143,6 +145,42 @@ def test_a_dead_job_s_lead_that_somebody_edited_is_found_again(rig: Rig):
     rig.drain()
 
     assert (untouched, rig.owner(lead)) == (1, "Ann")
+
+
+def test_a_discarded_lead_is_left_to_people(rig: Rig):
+    """Ended for good means that no sweep brings it again, also after the job's like are forgotten; an edit does."""
+    (lead,) = rig.leads(1)
+    rig.forbid("ISCHANGED(OwnerId)", "Nobody moves")
+    rig.drain()
+    rig.clock.advance(60)
+    rig.store.discard(rig.jobs()[0].id, "a test lead")
+    upkeep = rig.upkeep(keep_done_s=86_400.0)
+    for _ in range(3):
+        upkeep.step()
+        rig.drain()
+        rig.clock.advance(30 * 86_400.0)
+    left = rig.outcomes()
+    rig.allow()
+    rig.rest_org.update(lead, Phone="+32 2 555 01 02")
+    upkeep.step()
+    rig.drain()
+
+    assert left == ["discarded: a test lead"]
+    assert (rig.outcomes(), rig.owner(lead)) == (["discarded: a test lead", "assigned"], "Ann")
+
+
+def test_an_event_routes_a_discarded_lead(rig: Rig):
+    """Whoever asks for its routing anew has it, whatever was discarded before."""
+    (lead,) = rig.leads(1)
+    rig.forbid("ISCHANGED(OwnerId)", "Nobody moves")
+    rig.drain()
+    rig.store.discard(rig.jobs()[0].id, "a test lead")
+    rig.allow()
+    key = change_key(rig.org.org_id, lead, "asked-again")
+    rig.store.record([NewJob(key, lead, lead, {"event_at": rig.clock.now().isoformat()})])
+    rig.drain()
+
+    assert rig.owner(lead) == "Ann"
 
 
 def test_held_jobs_are_asked_at_once_when_the_configuration_changed(rig: Rig):

@@ -44,6 +44,9 @@ CLAIM_MAX: Final = 200
 ATTEMPTS_MAX: Final = 12
 """Attempts that a job is given when it is recorded."""
 
+DISCARDED_KEPT_S: Final = 365 * 86_400.0
+"""Seconds for which at least a discarded job is remembered: until then no sweep brings its lead again."""
+
 
 class SqlJobStore(SqlListeners):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
@@ -138,6 +141,11 @@ class SqlJobStore(SqlListeners):
         rows = self._read(sql.DEATHS, rows=listed({"lead_id": lead_id} for lead_id in lead_ids))
         return {row["lead_id"]: views.instant(row["died_at"]) for row in rows}
 
+    def discards(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When a person last discarded a job of those leads, whatever other jobs they have."""
+        rows = self._read(sql.DISCARDS, rows=listed({"lead_id": lead_id} for lead_id in lead_ids))
+        return {row["lead_id"]: views.instant(row["discarded_at"]) for row in rows}
+
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon; the first reason not yet answered is kept."""
         self._write(sql.REQUEST_SWEEP, reason=storable(reason), **fence_of(None))
@@ -229,11 +237,11 @@ class SqlJobStore(SqlListeners):
         Forgetting a job forgets its idempotency key: the same event handed in later makes a new job. No lead is routed
         twice by that, since the ledger and the lead's stamp keep the key too and the new job ends as already routed;
         it costs two API calls. Older than the stream's retention (72 hours) no event can come again. Open and dead jobs
-        are never forgotten.
+        are never forgotten; discarded ones not within DISCARDED_KEPT_S. The answer is how many jobs.
         """
-        older_ms = in_ms(older_than_s)
+        older_ms, discarded_ms = in_ms(older_than_s), in_ms(max(older_than_s, DISCARDED_KEPT_S))
         steps = [
-            self._step(sql.FORGET, older_ms=older_ms, limit=limit),
+            self._step(sql.FORGET, older_ms=older_ms, discarded_ms=discarded_ms, limit=limit),
             self._step(observing.FORGET_OBSERVED, older_ms=older_ms),
         ]
         return len(self._engine.write(steps)[0])

@@ -160,16 +160,22 @@ class Upkeep:
         return created, moments if created else []
 
     def _known(self, page: Sequence[Lead], configuration: Configuration) -> frozenset[str]:
-        """Leads that have a job already; a dead one only as long as nobody has touched its lead since."""
-        known = self._store.open_leads([lead.id for lead in page])
-        died = self._store.deaths(sorted(known))
+        """Leads that have a job already; a dead or discarded one only as long as nobody has touched its lead since.
+
+        A discard stands, though a later job ended: such a job has routed the lead, or found that somebody took it, and
+        without a person's change it would not be unassigned again.
+        """
+        ids = [lead.id for lead in page]
+        unfinished = self._store.open_leads(ids)
+        discarded = {lead: at for lead, at in self._store.discards(ids).items() if lead not in unfinished}
+        given_up = {**discarded, **self._store.deaths(sorted(unfinished))}
         user = configuration.integration_user_id
         mended = {
             lead.id
             for lead in page
-            if lead.id in died and touched_since(lead.fields, died[lead.id], by_others_than=user)
+            if lead.id in given_up and touched_since(lead.fields, given_up[lead.id], by_others_than=user)
         }
-        return known - mended
+        return (unfinished | given_up.keys()) - mended
 
     def _forget(self) -> bool:
         if self._monotonic() < self._forget_at:

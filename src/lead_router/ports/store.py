@@ -200,6 +200,10 @@ class JobStore(Listeners, Protocol):
         """When the last job died of those leads that have dead jobs and no queued or working one."""
         ...
 
+    def discards(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """When a person last ended a dead job for good, of those of the leads of which one did."""
+        ...
+
     def request_sweep(self, reason: str) -> None:
         """Ask for a sweep soon."""
         ...
@@ -272,7 +276,7 @@ class JobStore(Listeners, Protocol):
         ...
 
     def forget(self, *, older_than_s: float, limit: int) -> int:
-        """Delete up to `limit` done jobs that ended longer ago, and observations as old; answers how many jobs."""
+        """Delete up to `limit` done jobs that ended longer ago (discarded ones: a year), and old observations."""
         ...
 
     def close(self) -> None:
