@@ -9,7 +9,9 @@ import pytest
 from lead_router.app.explaining import explained_in, with_jobs
 from lead_router.app.wiring import Wired
 from lead_router.cli.explaining import _account, _plain, job_told
+from lead_router.core.model import Rollout, Switch
 from lead_router.ports import Bury
+from lead_router.salesforce.configuration import Intake
 from support.rest_org import RestOrg
 from support.worker_rig import Rig
 
@@ -81,13 +83,54 @@ def test_each_state_of_a_job_is_told_with_what_a_person_can_do(rig: Rig):
     rig.store.end([(claimed, Bury("FIELD_CUSTOM_VALIDATION:\n" + "x" * 400))])
     dead = job_told(told(rig, lead).jobs[0], now())
     assert dead.startswith(f"job {job.id} is dead after 1 attempt: FIELD_CUSTOM_VALIDATION: xxx")
-    way_back = f"`lead-router jobs retry {job.id}` tries again, `lead-router jobs discard {job.id}` ends it"
+    ends = f'`lead-router jobs discard {job.id} --reason "…"` ends it for good'
+    way_back = f"`lead-router jobs retry {job.id}` tries again, {ends}"
     assert dead.endswith(f"; {way_back}")
     assert "x" * 300 not in dead
 
     rig.store.discard(job.id, "a test lead")
     assert ": discarded: a test lead; its last error: FIELD_CUSTOM" in job_told(told(rig, lead).jobs[0], now())
     assert _plain(told(rig, lead))["jobs"][0]["status"] == "done"
+
+
+def test_a_discarded_lead_is_told_to_be_left_alone_until_somebody_changes_it(rig: Rig):
+    """Whoever asks why nobody gets it reads the reason, not whose turn it would be as though that were to come."""
+    (lead,) = rig.leads(1)
+    rig.forbid("ISCHANGED(OwnerId)", "Nobody moves")
+    rig.drain()
+    rig.allow()
+    rig.clock.advance(60)
+    (job,) = rig.jobs()
+    dead = _account(told(rig, lead))
+    rig.store.discard(job.id, "a test lead")
+    shown, plain = _account(told(rig, lead)), _plain(told(rig, lead))
+    rig.clock.advance(60)
+    rig.rest_org.update(lead, Phone="+32 2 555 01 02")
+    edited = _account(told(rig, lead))
+    stands = f"job {job.id} was discarded: a test lead; that stands until somebody changes the lead or an event asks"
+    given = f"assign to Ann ({rig.rest_org.refs['ann']})."
+
+    assert f"\ndecision: {given}" in dead
+    assert f"\ndecision: nothing will be given out: {stands} for it. Were it asked for: {given}" in shown
+    assert (plain["discarded"], plain["decision"].startswith(f"nothing will be given out: {stands}")) == (job.id, True)
+    assert f"\ndecision: {given}" in edited
+
+
+@pytest.mark.parametrize("position", [Switch.OBSERVE, Switch.OFF])
+def test_a_returned_lead_is_told_as_its_next_round_not_as_a_new_lead(tmp_path, position):
+    """While re-routes are not live, the table of members agrees with what would become of it: Ann had it before."""
+    stage = Rig(tmp_path, intake=Intake(rollout=Rollout(reroutes=position)))
+    (lead,) = stage.leads(1)
+    stage.drain()
+    stage.rest_org.update(lead, OwnerId=stage.rest_org.queue("Lead_Intake"))
+    found = told(stage, lead)
+    stage.close()
+    (group,) = found.account.groups
+
+    assert {one.name: (one.reason, one.picked) for one in group.members} == {
+        "Ann": ("had this lead before", False), "Bob": (None, True),
+    }  # fmt: skip
+    assert "it was returned. Were re-routing live:" in _account(found)
 
 
 def test_a_done_job_is_told_with_its_outcome(rig: Rig):

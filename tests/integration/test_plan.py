@@ -271,7 +271,14 @@ def test_a_held_lead_is_explained_with_the_instant_that_ends_it(org):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lead_id", "told"), [("me", "no id of a lead"), ("00Q000000000001", "there is no lead 00Q0")])
+@pytest.mark.parametrize(
+    ("lead_id", "told"),
+    [
+        ("me", "no id of a lead: 15 or 18 characters that begin with 00Q"),
+        ("00Q5f000000ZZZZEAG", "its last 3 characters do not fit the others: copy it again"),
+        ("00Q000000000001", "there is no lead 00Q0"),
+    ],
+)
 def test_a_lead_that_is_none_is_named(org, lead_id, told):
     """A wrong id is told as one, an unknown lead by its id."""
     with pytest.raises(Misconfigured, match=told):

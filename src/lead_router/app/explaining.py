@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,8 +14,9 @@ from lead_router.app.naming import names_of
 from lead_router.app.rounds import Round, Thought, rounds_of, thoughts_of
 from lead_router.app.wiring import Wired, wire
 from lead_router.core.explain import Account, explain
-from lead_router.core.ids import is_id, to18
+from lead_router.core.ids import LONG, SHORT, is_id, to18
 from lead_router.core.model import Ask, Assign, Configuration, Count, Decision, Follow, Hold, Observed, Skip, Snapshot
+from lead_router.core.touch import touched_at
 from lead_router.errors import Misconfigured
 from lead_router.loops.capping import REROUTES_MAX, capped
 from lead_router.ports import JobStore, JobView
@@ -27,7 +28,9 @@ class Explained:
     """A lead's history and what was observed of it, oldest first, its jobs, newest first, and how it would be decided.
 
     `groups` are keys by id, `names` are of owners by id, as far as they are known. Where the job database cannot be
-    looked at, `jobs` is None and `jobs_fault` says why.
+    looked at, `jobs` is None and `jobs_fault` says why. `edited_at` is when the lead was last changed, None where that
+    was the router's doing. `discarded` is the job that a person ended for good, where for its sake the unassigned lead
+    is left alone.
     """
 
     lead: str
@@ -41,6 +44,8 @@ class Explained:
     observed: tuple[Thought, ...] = ()
     jobs: tuple[JobView, ...] | None = None
     jobs_fault: str | None = None
+    edited_at: datetime | None = None
+    discarded: JobView | None = None
 
 
 def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Explained | Departed:
@@ -56,7 +61,22 @@ def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Expla
 
 def with_jobs(told: Explained, store: JobStore) -> Explained:
     """The same with what a store within reach knows of the lead's jobs."""
-    return replace(told, jobs=tuple(store.jobs_of(told.lead, limit=JOBS_SHOWN)))
+    jobs = tuple(store.jobs_of(told.lead, limit=JOBS_SHOWN))
+    return replace(told, jobs=jobs, discarded=_standing(told, jobs))
+
+
+def _standing(told: Explained, jobs: Sequence[JobView]) -> JobView | None:
+    """The discard that keeps the sweep from the lead: nobody changed it since, and no other job of it is open."""
+    ended = [(job.completed_at, job) for job in jobs if is_discarded(job) and job.completed_at is not None]
+    if told.account.settled is not None or not ended or any(job.status != "done" for job in jobs):
+        return None
+    at, latest = max(ended, key=lambda pair: pair[0])
+    return latest if told.edited_at is None or told.edited_at <= at else None
+
+
+def is_discarded(job: JobView) -> bool:
+    """Whether a person ended this job for good."""
+    return job.status == "done" and (job.outcome or "").startswith("discarded:")
 
 
 def explained_in(
@@ -68,8 +88,7 @@ def explained_in(
     store: JobStore | None = None,
 ) -> Explained | Departed:
     """The same for an org within reach, and for a job store where there is one: as its router would decide."""
-    if not is_id(lead_id) or not lead_id.startswith("00Q"):
-        raise Misconfigured(f"'{lead_id}' is no id of a lead: 15 or 18 characters that begin with 00Q")
+    _refuse_other_than_lead(lead_id)
     lead_id = to18(lead_id)
     configuration = wired.org.configuration()
     first = wired.org.snapshot(configuration, [lead_id], [])
@@ -96,8 +115,19 @@ def explained_in(
         groups=configuration.group_keys,
         names=names_of(wired.rest, configuration, owners, (one.match for one in account.matches)),
         observed=observed,
+        edited_at=touched_at(found.fields, by_others_than=configuration.integration_user_id),
     )
     return told if store is None else with_jobs(told, store)
+
+
+def _refuse_other_than_lead(lead_id: str) -> None:
+    if lead_id.startswith("00Q") and is_id(lead_id):
+        return
+    if lead_id.startswith("00Q") and len(lead_id) == LONG and is_id(lead_id[:SHORT]):
+        fault = f"its last {LONG - SHORT} characters do not fit the others: copy it again"
+    else:
+        fault = f"{SHORT} or {LONG} characters that begin with 00Q"
+    raise Misconfigured(f"'{lead_id}' is no id of a lead: {fault}")
 
 
 def _account(configuration: Configuration, snapshot: Snapshot, ask: Ask, reroutes_max: int) -> Account:

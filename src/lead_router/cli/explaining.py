@@ -10,7 +10,7 @@ from typing import Any
 
 from lead_router import app
 from lead_router.app.departed import Departed
-from lead_router.app.explaining import Explained
+from lead_router.app.explaining import Explained, is_discarded
 from lead_router.app.rounds import Round, Thought
 from lead_router.app.wiring import now
 from lead_router.cli.commands import settings_of
@@ -81,8 +81,10 @@ def _plain(told: Explained) -> dict[str, Any]:
         "unassigned": told.owner_is_intake,
         "status": told.status,
         **_known(told),
+        "discarded": None if told.discarded is None else told.discarded.id,
         "at": account.at,
         "settled": account.settled,
+        "provided": account.provided or None,
         "former": sorted(account.former),
         "rules": [
             {
@@ -97,7 +99,7 @@ def _plain(told: Explained) -> dict[str, Any]:
         ],
         "matches": [{**asdict(one.match), "reason": one.reason} for one in account.matches],
         "groups": [asdict(one) for one in account.groups],
-        "decision": _decision(account.decision, told.names),
+        "decision": _whole_decision(told),
     }
 
 
@@ -108,11 +110,14 @@ def _account(told: Explained) -> str:
     lines += [*_rounds(told.history, told.names), *_thoughts(told.observed, told.names), *_jobs(told), ""]
     as_of = f"as of {account.at:%Y-%m-%d %H:%M:%S%z}"
     if account.settled:
-        lines.append(f"{as_of} nothing would be done: {account.settled}. Had it just come in:")
+        provided = account.provided[:1].upper() + account.provided[1:]
+        lines.append(f"{as_of} nothing would be done: {account.settled}. {provided}:")
+    elif told.discarded is not None:
+        lines.append(f"{as_of} nothing will be done: {_left_alone(told.discarded)}. Were it asked for:")
     else:
         lines.append(f"{as_of}:")
     lines += ["", *_rules(told), *(line for group in account.groups for line in _group(group))]
-    lines += [f"\ndecision: {_decision(account.decision, told.names)}"]
+    lines += [f"\ndecision: {_whole_decision(told)}"]
     return "\n".join(lines)
 
 
@@ -124,6 +129,17 @@ def _thoughts(observed: Sequence[Thought], names: Mapping[str, str]) -> list[str
         )
         lines += [f"observed at {one.at:%Y-%m-%d %H:%M:%SZ} by group '{one.group}': {what}", f"  {one.explanation}"]
     return lines
+
+
+def _whole_decision(told: Explained) -> str:
+    decision = _decision(told.account.decision, told.names)
+    if told.discarded is None:
+        return decision
+    return f"nothing will be given out: {_left_alone(told.discarded)}. Were it asked for: {decision}"
+
+
+def _left_alone(job: JobView) -> str:
+    return f"job {job.id} was {job.outcome}; that stands until somebody changes the lead or an event asks for it"
 
 
 def _jobs(told: Explained | Departed) -> list[str]:
@@ -140,7 +156,8 @@ def job_told(job: JobView, at: datetime) -> str:
     match job.status:
         case "dead":
             tries = "attempt" if job.attempts == 1 else "attempts"
-            remedy = f"`lead-router jobs retry {job.id}` tries again, `lead-router jobs discard {job.id}` ends it"
+            ends = f'`lead-router jobs discard {job.id} --reason "…"` ends it for good'
+            remedy = f"`lead-router jobs retry {job.id}` tries again, {ends}"
             return f"{what} is dead after {job.attempts} {tries}: {_short(job.last_error)}; {remedy}"
         case "queued":
             why = f": {_short(job.last_error)}" if job.last_error else ""
@@ -151,7 +168,7 @@ def job_told(job: JobView, at: datetime) -> str:
             return f"{what} is at work, by {job.locked_by}"
         case _:
             when = f" at {job.completed_at:%Y-%m-%d %H:%M:%SZ}" if job.completed_at else ""
-            error = f"; its last error: {_short(job.last_error)}" if (job.outcome or "").startswith("discarded") else ""
+            error = f"; its last error: {_short(job.last_error)}" if is_discarded(job) else ""
             return f"{what} was done{when}: {job.outcome}{error}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lead_router.core import wording
+from lead_router.core.anew import as_new
 from lead_router.core.decide import decide
 from lead_router.core.duty import available_at
 from lead_router.core.eligible import Standing, in_turn
@@ -27,9 +28,10 @@ from lead_router.core.model import (
     Rule,
     Skip,
     Snapshot,
+    Switch,
     ToGroup,
 )
-from lead_router.core.reopening import Wanted, want_of
+from lead_router.core.reopening import Left, Wanted, want_of
 from lead_router.core.table import Table, former_of, laid, standings_of
 
 
@@ -78,7 +80,7 @@ class Account:
     """One lead's whole decision, as it would fall now.
 
     `settled` says why nothing is to be done, None where the lead wants an owner; rules and groups are told all the
-    same, as though the lead had just come in. `former` are the users that had it before, and may not have it again.
+    same, on the condition `provided`. `former` are the users that had it before, and may not have it again.
     """
 
     at: datetime
@@ -89,6 +91,11 @@ class Account:
     matches: tuple[MatchAccount, ...]
     groups: tuple[GroupAccount, ...]
     decision: Decision
+    provided: str = ""
+
+
+HAD_JUST_COME_IN = "had it just come in"
+WERE_REROUTES_LIVE = "were re-routing live"
 
 
 def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Account | None:
@@ -101,11 +108,14 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
         return None
     want = want_of(laid(configuration, snapshot), ask, lead)
     (decision,) = decide(configuration, snapshot, [ask])
-    seen, asked, told = snapshot, ask, decision
+    seen, told, provided = snapshot, decision, ""
     settled = None if isinstance(want, Wanted) or isinstance(decision, Count) else want.reason
-    if settled is not None:
-        seen, asked = _as_new(configuration, snapshot, lead), replace(ask, idempotency_key="")
-        (told,) = decide(configuration, seen, [asked])
+    if isinstance(want, Left):
+        live = replace(configuration, rollout=replace(configuration.rollout, reroutes=Switch.LIVE))
+        (told,), provided = decide(live, snapshot, [ask]), WERE_REROUTES_LIVE
+    elif settled is not None:
+        seen, provided = as_new(configuration, snapshot, [lead.id]), HAD_JUST_COME_IN
+        (told,) = decide(configuration, seen, [replace(ask, idempotency_key="")])
     table = laid(configuration, seen)
     former = former_of(table, lead)
     rule, owner = _rule_and_owner(told)
@@ -120,16 +130,8 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
         ),
         groups=tuple(_group(table, seen.leads[lead.id], group, owner) for group in _asked(table, rule)),
         decision=decision,
+        provided=provided,
     )
-
-
-def _as_new(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> Snapshot:
-    """The snapshot as it would be had the lead just come in."""
-    intake = min(configuration.intake_owners, default=lead.owner_id)
-    status = min(configuration.intake_statuses, default=lead.status)
-    new = replace(lead, owner_id=intake, status=status, round=0, stamp=None, is_converted=False)
-    ledger = tuple(row for row in snapshot.ledger if row.lead_id != lead.id)
-    return replace(snapshot, leads={**snapshot.leads, lead.id: new}, ledger=ledger)
 
 
 def _rule_and_owner(decision: Decision) -> tuple[Rule | None, str | None]:

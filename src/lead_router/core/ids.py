@@ -6,7 +6,7 @@ import re
 from string import ascii_lowercase, ascii_uppercase, digits
 
 _SHAPE = re.compile(r"[0-9A-Za-z]{15}(?:[0-9A-Za-z]{3})?")
-_SHORT = 15
+SHORT, LONG = 15, 18  # characters
 # Five characters' case, "1" for upper, the first of them in the lowest place: one character of the checksum.
 _CHECK = {f"{case:05b}"[::-1]: char for case, char in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345")}
 _CASE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "1" * 26 + "0" * 36)
@@ -16,15 +16,15 @@ QUEUE = "00G"
 
 def is_id(text: str) -> bool:
     """Whether the text is a 15-character id, or an 18-character one whose checksum is right in any letter case."""
-    return _SHAPE.fullmatch(text) is not None and text[_SHORT:].upper() in {"", _checksum(text)}
+    return _SHAPE.fullmatch(text) is not None and text[SHORT:].upper() in {"", _checksum(text)}
 
 
 def to18(record_id: str) -> str:
     """The 18-character form of a 15- or 18-character id; raises ValueError for anything else."""
     if _SHAPE.fullmatch(record_id) is not None:
         checksum = _checksum(record_id)
-        if record_id[_SHORT:].upper() in {"", checksum}:
-            return record_id[:_SHORT] + checksum
+        if record_id[SHORT:].upper() in {"", checksum}:
+            return record_id[:SHORT] + checksum
     raise ValueError("not a Salesforce id: 15 or 18 letters and digits with the right checksum are expected")
 
 
@@ -34,5 +34,5 @@ def is_user(owner_id: str) -> bool:
 
 
 def _checksum(record_id: str) -> str:
-    case = record_id[:_SHORT].translate(_CASE)
+    case = record_id[:SHORT].translate(_CASE)
     return _CHECK[case[:5]] + _CHECK[case[5:10]] + _CHECK[case[10:]]

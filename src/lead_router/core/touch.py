@@ -15,17 +15,18 @@ CHANGED_BY = "LastModifiedById"
 
 def touched_since(fields: Mapping[str, Any], at: datetime, *, by_others_than: str) -> bool:
     """Whether the lead was last changed after `at`, and not by the user of this id."""
-    changed = _touched(fields, by_others_than)
+    changed = touched_at(fields, by_others_than=by_others_than)
     return changed is not None and changed > at
 
 
 def last_told_at(fields: Mapping[str, Any], created_at: datetime, *, by_others_than: str) -> datetime:
     """When somebody last did something to the lead of which an event must tell: created it, or changed it since."""
-    changed = _touched(fields, by_others_than)
+    changed = touched_at(fields, by_others_than=by_others_than)
     return created_at if changed is None else max(created_at, changed)
 
 
-def _touched(fields: Mapping[str, Any], by_others_than: str) -> datetime | None:
+def touched_at(fields: Mapping[str, Any], *, by_others_than: str) -> datetime | None:
+    """When the lead was last changed; None where that is not known, or was done by the user of this id."""
     changed, who = instant(fields.get(CHANGED)), fields.get(CHANGED_BY)
     known = isinstance(who, str) and to18(who) != to18(by_others_than)
     return changed if known else None
