@@ -10,6 +10,7 @@ from lead_router.app.explaining import explained_in
 from lead_router.app.planning import plan_in
 from lead_router.app.wiring import Wired
 from lead_router.cli.explaining import _account
+from lead_router.cli.preview import _table
 from lead_router.core.model import Assign, Hold, Rollout, Skip, Switch
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.salesforce.configuration import Intake
@@ -36,8 +37,8 @@ def wired(org: RestOrg) -> Wired:
     return Wired(org.holder, org.rest, org.client)
 
 
-def plan(org: RestOrg, *, csv=None, soql=None, at=None):
-    return plan_in(wired(org), csv=csv, soql=soql, at=at)
+def plan(org: RestOrg, *, csv=None, soql=None, at=None, anew=False):
+    return plan_in(wired(org), csv=csv, soql=soql, at=at, anew=anew)
 
 
 def _csv(tmp_path, text):
@@ -226,6 +227,43 @@ def test_a_plan_goes_by_the_switches(tmp_path, position, decision, told):
     second = plan(org, csv=_csv(tmp_path, "Email\na@x.example\nA@x.example\n")).leads[1]
 
     assert (second.decision, second.reason[: len(told)]) == (decision, told)
+
+
+def test_owned_leads_are_planned_anew_only_when_asked_for(rig):
+    """Before it goes live, a group's last week tells who would have got what; a real run leaves it alone."""
+    org = rig.rest_org
+    rig.leads(1, Email="a@x.example", Company="One")
+    rig.clock.advance(1)
+    rig.leads(1, Email="a@x.example", Company="Two")
+    rig.leads(1, Email="c@x.example", Company="Three", OwnerId=org.refs["bob"])
+    rig.drain()
+    rig.clock.advance(60)
+    before = _stored(org)
+    honest = plan(org, soql="CreatedDate = TODAY")
+    anew = plan(org, soql="CreatedDate = TODAY", anew=True)
+
+    assert [(one.decision, one.reason) for one in honest.leads] == [("skip", "already owned")] * 3
+    assert (honest.owned, honest.shares) == (3, ())
+    assert "3 leads have owners already: --anew shows who would get them" in _table(honest)
+    assert [(one.decision, one.owner, one.turn) for one in anew.leads] == [
+        ("assign", "Bob", 2), ("follow", "Bob", None), ("assign", "Ann", 3),
+    ]  # fmt: skip
+    assert anew.owned == 0
+    assert "each as though it had just come in: 2 assign, 1 follow; nothing was written" in _table(anew)
+    assert _stored(org) == before
+
+
+def test_what_counts_as_unassigned_narrows_a_plan_anew_too():
+    """A lead that no router would ever touch gets nobody, however it came by its owner; its old round is no bar."""
+    org = RestOrg(best(), Intake(unassigned="Company != 'Ours' AND Routing_Round__c = null"))
+    for name in ("Ours", "Theirs"):
+        org.lead(Company=name, OwnerId=org.refs["bob"], Routing_Round__c=1, Country=name)
+    told = plan(org, soql="", anew=True)
+
+    assert {one.decision: one.reason for one in told.leads} == {
+        "skip": "never routed: the setting LEAD_ROUTER_UNASSIGNED leaves it out",
+        "assign": "Rule 'All' chose group 'emea'; turn 1 went to Ann.",
+    }
 
 
 def test_a_lead_is_explained_before_and_after_its_routing(rig):

@@ -14,6 +14,7 @@ from lead_router.app.batch import is_given, listed, queried, snapshot_of
 from lead_router.app.beside import at_hand, own_asks, with_elders
 from lead_router.app.naming import names_of
 from lead_router.app.wiring import Wired, now, wire
+from lead_router.core.anew import as_new
 from lead_router.core.model import (
     Ask,
     Assign,
@@ -34,8 +35,9 @@ from lead_router.core.model import (
 from lead_router.loops.capping import REROUTES_MAX, decided_with_limit
 from lead_router.ports import JobStore
 from lead_router.rulefiles import read_sheet
-from lead_router.settings import Settings
+from lead_router.settings import PREFIX, Settings
 
+_LEFT_OUT = f"never routed: the setting {PREFIX}UNASSIGNED leaves it out"
 _LEAD_ID = re.compile(r"\b00Q\w{15}\b")
 
 
@@ -70,20 +72,30 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The whole batch, in its order, and what each owner would get, the most first."""
+    """The whole batch, in its order, and what each owner would get, the most first.
+
+    `anew` says that each lead was taken as though it had just come in; `owned` is how many were left out because they
+    have owners.
+    """
 
     at: datetime
+    anew: bool
     leads: tuple[Planned, ...]
     shares: tuple[Share, ...]
     counts: Mapping[str, int]
+    owned: int
     warnings: tuple[str, ...]
 
 
-def plan(settings: Settings, *, csv: Path | None, soql: str | None, at: datetime | None) -> Plan:
-    """The decisions for the leads of a file or a query; `at` is the instant at which hours and caps are judged."""
+def plan(settings: Settings, *, csv: Path | None, soql: str | None, at: datetime | None, anew: bool) -> Plan:
+    """The decisions for the leads of a file or a query; `at` is the instant at which hours and caps are judged.
+
+    With `anew` each lead counts as unassigned and never routed, whoever has it now.
+    """
     found = at_hand(settings)
+    most = settings.reroutes_max
     with nullcontext() if isinstance(found, str) else closing(found):
-        return plan_in(wire(settings), csv=csv, soql=soql, at=at, reroutes_max=settings.reroutes_max, jobs=found)
+        return plan_in(wire(settings), csv=csv, soql=soql, at=at, anew=anew, reroutes_max=most, jobs=found)
 
 
 def plan_in(
@@ -92,6 +104,7 @@ def plan_in(
     csv: Path | None,
     soql: str | None,
     at: datetime | None,
+    anew: bool = False,
     reroutes_max: int = REROUTES_MAX,
     jobs: JobStore | str = "no job store was given",
 ) -> Plan:
@@ -102,27 +115,27 @@ def plan_in(
     configuration = wired.org.configuration()
     leads, lines = _batch(wired, configuration, csv=csv, soql=soql, at=at)
     snapshot = snapshot_of(wired.org, configuration, leads, at=at)
-    asks = [_ask(number, lead) for number, lead in enumerate(leads, start=1)]
     if not isinstance(jobs, str):
         snapshot = with_elders(wired.org, jobs, configuration, snapshot)
-        asks = own_asks(jobs, configuration, snapshot, asks)
-    decisions = decided_with_limit(configuration, snapshot, asks, reroutes_max)
+    snapshot = as_new(configuration, snapshot, [lead.id for lead in leads]) if anew else snapshot
+    asks = _asks(configuration, snapshot, leads, None if anew or isinstance(jobs, str) else jobs)
+    decisions = [_told(one, anew=anew) for one in decided_with_limit(configuration, snapshot, asks, reroutes_max)]
     live = _were_live(configuration, snapshot, asks, decisions, reroutes_max)
     owners = (one.owner_id for one in decisions if isinstance(one, Assign | Count | Follow))
     found = (match for several in snapshot.matches.values() for match in several)
     names = names_of(wired.rest, configuration, owners, found)
     names |= {lead.id: f"of line {line}" for lead, line in zip(leads, lines, strict=True) if line is not None}
     told = tuple(
-        _off(decision, live[place], line, configuration, names)
-        if place in live
-        else _planned(decision, line, configuration, names)
+        _planned_or_off(decision, live.get(place), line, configuration, names)
         for place, (decision, line) in enumerate(zip(decisions, lines, strict=True))
     )
     return Plan(
         at=snapshot.taken_at,
+        anew=anew,
         leads=told,
         shares=_shares(told),
         counts=dict(Counter(one.decision for one in told).most_common()),
+        owned=sum(1 for one in decisions if isinstance(one, Skip) and not anew),
         warnings=(*configuration.warnings, *_unseen(snapshot, jobs), *_unmatched(configuration, leads)),
     )
 
@@ -136,6 +149,11 @@ def _batch(
         return listed(sheet, configuration, at or now()), sheet.lines
     leads = queried(wired.rest, configuration, soql or "")
     return leads, [None] * len(leads)
+
+
+def _told(decision: Decision, *, anew: bool) -> Decision:
+    """Of leads that have just come in none is owned: what is skipped, the router would never look at."""
+    return replace(decision, reason=_LEFT_OUT) if anew and isinstance(decision, Skip) else decision
 
 
 def _unmatched(configuration: Configuration, leads: Iterable[Lead]) -> tuple[str, ...]:
@@ -153,8 +171,11 @@ def _unseen(snapshot: Snapshot, jobs: JobStore | str) -> tuple[str, ...]:
     return (told,) if isinstance(jobs, str) and snapshot.submission_keys_read else ()
 
 
-def _ask(number: int, lead: Lead) -> Ask:
-    return Ask(number, f"plan.{number}", lead.id, lead.created_at, held=lead.held)
+def _asks(configuration: Configuration, snapshot: Snapshot, leads: Sequence[Lead], store: JobStore | None) -> list[Ask]:
+    """One per lead, in their order; with a store, as the leads' own jobs would ask."""
+    seen = [snapshot.leads[lead.id] for lead in leads]
+    asks = [Ask(at, f"plan.{at}", lead.id, lead.created_at, held=lead.held) for at, lead in enumerate(seen, start=1)]
+    return asks if store is None else own_asks(store, configuration, snapshot, asks)
 
 
 def _planned(decision: Decision, line: int | None, configuration: Configuration, names: Mapping[str, str]) -> Planned:
@@ -202,10 +223,12 @@ def _were_live(
     return {place: made[place] for place in waiting}
 
 
-def _off(
-    hold: Decision, live: Decision, line: int | None, configuration: Configuration, names: Mapping[str, str]
+def _planned_or_off(
+    hold: Decision, live: Decision | None, line: int | None, configuration: Configuration, names: Mapping[str, str]
 ) -> Planned:
-    """A lead that waits for a group that is off, with what the group would do."""
+    """What is decided; of a lead that waits for a group that is off, also what the group would do, `live`."""
+    if live is None:
+        return _planned(hold, line, configuration, names)
     now, then = _planned(hold, line, configuration, names), _planned(live, line, configuration, names)
     told = f"{now.reason}: nothing is given out until its Mode is Live; then it would {then.decision}: {then.reason}"
     return replace(now, reason=told)

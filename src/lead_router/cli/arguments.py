@@ -71,6 +71,7 @@ def _preview(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     source = plan.add_mutually_exclusive_group(required=True)
     source.add_argument("--csv", type=Path, metavar="FILE", help="leads; the columns are API names of Lead fields")
     source.add_argument("--soql", metavar="TEXT", help="leads of the org: a WHERE clause, or SELECT … FROM Lead …")
+    plan.add_argument("--anew", action="store_true", help="take each lead as though it had just come in, unassigned")
     plan.add_argument("--format", choices=("table", "csv", "json"), default="table")
     plan.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
     explain = commands.add_parser("explain", help="one lead's whole decision, rule by rule and member by member")

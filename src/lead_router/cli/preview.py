@@ -16,7 +16,7 @@ from lead_router.core.ages import age
 
 def plan(words: argparse.Namespace) -> int:
     """`plan`: each lead's decision, and what each owner would get."""
-    made = app.plan(settings_of(words), csv=words.csv, soql=words.soql, at=words.at)
+    made = app.plan(settings_of(words), csv=words.csv, soql=words.soql, at=words.at, anew=words.anew)
     match words.format:
         case "json":
             print(as_json(made))
@@ -38,13 +38,20 @@ def _table(made: Plan) -> str:
     ]
     shares = [(one.owner, one.group, one.leads) for one in made.shares]
     counts = ", ".join(f"{count} {word}" for word, count in made.counts.items()) or "no leads"
+    as_of = f"as of {made.at:%Y-%m-%d %H:%M:%S%z}{', each as though it had just come in' * made.anew}"
     parts = [
         table(heads, rows) if rows else "",
         table(("owner", "group", "leads"), shares) if shares else "",
-        f"{len(made.leads)} leads as of {made.at:%Y-%m-%d %H:%M:%S%z}: {counts}; nothing was written",
+        f"{len(made.leads)} leads {as_of}: {counts}; nothing was written",
+        _owned(made.owned) if made.owned else "",
         "\n".join(f"warning: {warning}" for warning in made.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _owned(many: int) -> str:
+    has = "1 lead has an owner" if many == 1 else f"{many} leads have owners"
+    return f"{has} already: --anew shows who would get {'it' if many == 1 else 'them'}, had they just come in"
 
 
 def observe(words: argparse.Namespace) -> int:
