@@ -12,7 +12,8 @@ LeadRouterError
 └── Permanent              the same request will fail again
     ├── Rejected           Salesforce refuses this record or request
     ├── Misconfigured      a setting or record must be changed by a person
-    │   └── BadCriteria    a criteria clause cannot be read
+    │   ├── BadCriteria    a criteria clause cannot be read
+    │   └── BadRules       rule files cannot be used; their author's own words are shown
     ├── ContractMismatch   the org or the answer is not what the code was written for
     └── LoginRefused       Salesforce refuses these credentials
 """
@@ -83,6 +84,10 @@ class BadCriteria(Misconfigured):
     def __init__(self, text: str, *, at: int = 0) -> None:
         super().__init__(text)
         self.at = at
+
+
+class BadRules(Misconfigured):
+    """Rule files cannot be used; the text quotes them, usernames too, so a terminal may show it and no log."""
 
 
 class ContractMismatch(Permanent):

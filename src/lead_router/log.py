@@ -21,7 +21,7 @@ _PARAMETER = re.compile(
     r"(?i)\b(client_secret|assertion|refresh_token|access_token|password|token)(=|\"?\s*:\s*\"?)[^\s&\",}]+"
 )
 _URL_PASSWORD = re.compile(r"(\w+://[^/\s:@]*):(?!<secret>@)[^/\s@]+@")  # an example's stands in our own texts
-_EMAIL = re.compile(r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+")
+_EMAIL = re.compile(r"[\w.+%-][\w.+%'-]*@[\w-]+(?:\.[\w-]+)+")
 _WORD = re.compile(r"\w*")  # each of the shapes above holds something else besides; ids and names are most of a log
 _PRIVATE_KEYS = frozenset(
     [

@@ -122,6 +122,11 @@ def _there_and_back(org, run, tmp_path):
     shown = run("rules", "push", "--from", "rules").out
     assert "    + criteria: Country IN ('Norway', 'NO')" in shown
     assert shown.endswith("1 rule would change, nothing was written: add --yes to write\n")
+    good = path.read_text()
+    path.write_text(good.replace("group: south", "user: nobody@sim.example"))
+    lost = "rule 'To south': there is no user 'nobody@sim.example' in this org\n"
+    assert run("rules", "push", "--from", "rules", code=2).err.endswith(lost)
+    path.write_text(good)
     assert "Lead_Router_Admin" in run("rules", "push", "--from", "rules", "--yes", code=2).err
     _make_admin(org)
     assert run("rules", "push", "--from", "rules", "--yes").out.endswith("1 rule written, in one transaction\n")

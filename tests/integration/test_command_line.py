@@ -164,6 +164,23 @@ def test_every_command_that_asks_the_org_takes_a_settings_file_behind_it(folder,
     assert "my.env" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("groups", "code"), [("{north: 1}", 0), ("{south: 1}", 1)])
+def test_no_case_passes_on_rules_that_the_check_refuses(folder, capsys, groups, code):
+    """A green test of rules that no org takes is worse than none; the faults are told as the check tells them."""
+    (folder / "rules.yaml").write_text("rules:\n- {name: All, precedence: 1, group: north}\n")
+    (folder / "cases.yaml").write_text("cases:\n- {lead: {Country: NO}, rule: All, group: north}\n")
+    org = f"org: 00D000000000001AAA\nfields: {{Country: string}}\ngroups: {groups}\nqueues: []\nrules: []\n"
+    (folder / "org.yaml").write_text(org)
+    answered = main(["rules", "test", "--files", "."])
+    shown = capsys.readouterr().out
+    main(["rules", "test", "--files", ".", "--json"])
+    plain = json.loads(capsys.readouterr().out)
+
+    assert answered == main(["rules", "check", "--files", "."]) == code
+    assert shown.startswith("FAIL  rules.yaml:2 rule 'All': there is no group 'north'" if code else "1 of 1 cases")
+    assert ("no case was tried" in shown, plain[0]["fault"] is not None) == (code == 1, code == 1)
+
+
 def test_a_settings_file_that_cannot_be_written_is_refused_by_name(folder, capsys):
     """`init` into a folder that is not there, and over a folder."""
     for place in ("nowhere/.env", "."):

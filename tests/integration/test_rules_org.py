@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from lead_router.app.orgrules import read_rules, write_rules
+from lead_router.app.orgrules import read_rules, targets, write_rules
 from lead_router.app.ruling import Wrote, check_org_in, pull_in, push_in
 from lead_router.app.wiring import Wired
-from lead_router.errors import Misconfigured, OutcomeUnknown, Rejected
+from lead_router.errors import BadRules, Misconfigured, OutcomeUnknown, Rejected
 from lead_router.rulefiles import Added, Altered, FileRule, Removed, Where, WhereKind, differences, read_folder
 from org_simulator.wire.faults import Fault
 from support.rest_org import RestOrg, best, worst
@@ -144,7 +144,7 @@ def test_a_change_at_the_very_moment_of_the_push_is_not_overwritten(org):
     org.update(next(one.id for one in seen.rules if one.rule.name == "B"), Criteria__c="Country = 'mine'")
 
     with pytest.raises(Misconfigured, match="at this very moment: nothing was written"):
-        write_rules(org.rest, seen, changes)
+        write_rules(org.rest, seen, changes, targets(org.rest, changes))
     assert _stored(org)["B"] == (20, "Country = 'mine'")
 
 
@@ -154,7 +154,7 @@ def test_a_refusal_of_one_rule_leaves_all_as_they_were(org):
     changes = (Added(FileRule("New", 5, "", NORTH)), Added(FileRule("Taken", 100, "", NORTH)))
 
     with pytest.raises(Rejected, match="DUPLICATE_VALUE"):
-        write_rules(org.rest, seen, changes)
+        write_rules(org.rest, seen, changes, targets(org.rest, changes))
     assert set(_stored(org)) == {"All"}
 
 
@@ -169,8 +169,10 @@ def test_files_that_do_not_fit_are_refused_before_the_org_is_asked_to_change(org
         push_in(wired, tmp_path, yes=True)
     pull_in(wired, tmp_path, force=True)
     _edit(tmp_path, ("group: emea", "user: nobody@sim.example"))
-    with pytest.raises(Misconfigured, match="there is no user 'nobody@sim"):
-        push_in(wired, tmp_path, yes=True)
+    for yes in (False, True):
+        with pytest.raises(BadRules) as refused:
+            push_in(wired, tmp_path, yes=yes)
+        assert str(refused.value) == "rules.yaml:4 rule 'All': there is no user 'nobody@sim.example' in this org"
     text = (tmp_path / "org.yaml").read_text()
     (tmp_path / "org.yaml").write_text(text.replace(f"org: {org.org.org_id}", "org: 00D000000000001AAA"))
     with pytest.raises(Misconfigured, match="pulled from org 00D000000000001AAA"):

@@ -42,6 +42,11 @@ def test_scrub_hides_secrets_and_addresses(secret):
     assert "canarypass" not in scrub(secret)
 
 
+def test_an_address_in_quotes_is_hidden_between_them():
+    """What is left reads as it was meant, with a pair of quotes or none; a quote within an address is the address's."""
+    assert scrub("no user 'canary@x.example' or o'canary@x.example") == f"no user '{HIDDEN}' or {HIDDEN}"
+
+
 @pytest.mark.parametrize("secret", CANARIES)
 def test_no_line_holds_a_secret_or_an_address(lines, secret):
     """F1: not from structlog, not from a third-party logger, not in a traceback, not nested."""

@@ -5,7 +5,7 @@ from lead_router.app.explaining import Explained, explained
 from lead_router.app.looking import START_ROUTER, Status, diagnose, open_jobs, status
 from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
-from lead_router.app.ruling import Got, Move, Wrote, check_files, check_org, pull, push, tried_files
+from lead_router.app.ruling import Got, Move, Trial, Wrote, check_files, check_org, pull, push, tried_files
 from lead_router.app.running import run
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Move",
     "Plan",
     "Status",
+    "Trial",
     "Wrote",
     "check_files",
     "check_org",

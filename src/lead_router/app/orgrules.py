@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from lead_router.errors import Misconfigured
+from lead_router.errors import BadRules, Misconfigured
 from lead_router.rulefiles import Added, Altered, Difference, FileRule, PulledRule, Removed, Where, WhereKind
+from lead_router.rulefiles.check import place
 from lead_router.salesforce import queries
 from lead_router.salesforce.codes import Kind, Trouble, surprise, troubles
 from lead_router.salesforce.names import GroupFields, Objects, Permissions, Relations, RuleFields, Standard
@@ -65,15 +66,14 @@ def queue_names(rest: Rest) -> tuple[str, ...]:
     return tuple(sorted(str(row[Standard.DEVELOPER_NAME]) for row in rest.query(queries.queues())))
 
 
-def write_rules(rest: Rest, seen: OrgRules, changes: Sequence[Difference]) -> None:
+def write_rules(rest: Rest, seen: OrgRules, changes: Sequence[Difference], ids: Mapping[Where, str]) -> None:
     """Make the changes in one transaction, or none of them; rules that anyone touched since `seen` refuse it.
 
-    Raises Misconfigured naming a target that is not there, and Rejected with the org's own words.
+    `ids` are the changes' `targets`. Raises Rejected with the org's own words.
     """
     touched = [change.id for change in changes if not isinstance(change, Added)]
     if len(changes) > WRITES_MAX:
         raise Misconfigured(f"{len(changes)} rules would change, {WRITES_MAX} can at once: push them in parts")
-    ids = _targets(rest, [change.after if isinstance(change, Altered) else change.rule for change in changes])
     parts = [*_guard(seen, touched), *_writes(changes, ids)]
     _refuse(rest.composite(parts, write=True))
 
@@ -104,8 +104,9 @@ def _matched(row: Mapping[str, Any]) -> Where:
     return Where(WhereKind.MATCHED, str(row[RuleFields.TARGET_MATCH]), str(by), str(off_duty))
 
 
-def _targets(rest: Rest, rules: Iterable[FileRule]) -> dict[Where, str]:
-    """Ids of the groups and users that the rules name."""
+def targets(rest: Rest, changes: Iterable[Difference]) -> dict[Where, str]:
+    """Ids of the groups and users that rules name once changed; raises BadRules naming each rule whose is not there."""
+    rules = [one.after if isinstance(one, Altered) else one.rule for one in changes if not isinstance(one, Removed)]
     found: dict[Where, str] = {}
     for kind, sobject, field in (
         (WhereKind.GROUP, Objects.GROUP, GroupFields.KEY),
@@ -116,10 +117,12 @@ def _targets(rest: Rest, rules: Iterable[FileRule]) -> dict[Where, str]:
             tail = f"WHERE {queries.among(field, names)}"
             rows = rest.query(queries.select((Standard.ID, field), sobject, tail))
             ids = {str(row[field]).lower(): str(row[Standard.ID]) for row in rows}
-            for name in names:
-                if name.lower() not in ids:
-                    raise Misconfigured(f"there is no {kind} '{name}' in this org")
-                found[Where(kind, name)] = ids[name.lower()]
+            found |= {Where(kind, name): ids[name.lower()] for name in names if name.lower() in ids}
+    named = (WhereKind.GROUP, WhereKind.USER)
+    lost = [rule for rule in rules if rule.where.kind in named and rule.where not in found]
+    if lost:
+        told = (f"{place(one)}: there is no {one.where.kind} '{one.where.name}' in this org" for one in lost)
+        raise BadRules("\n".join(told))
     return found
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from lead_router.app.orgrules import OrgRules, group_keys, queue_names, read_rules, write_rules
+from lead_router.app.orgrules import OrgRules, group_keys, queue_names, read_rules, targets, write_rules
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.duty import moment_of, off_duty
 from lead_router.core.model import Configuration, Group, Snapshot
 from lead_router.core.rules import rulebook
 from lead_router.core.soql import compile_where
-from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.errors import BadCriteria, BadRules, Misconfigured
 from lead_router.ports import Finding
 from lead_router.rulefiles import (
     ORG_FILE,
@@ -66,6 +66,14 @@ class Move:
     written: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What became of a folder's cases; none is tried on rules with `faults`, which no org would take."""
+
+    faults: tuple[Finding, ...]
+    results: tuple[Tried, ...]
+
+
 def check_files(folder: Path) -> list[Finding]:
     """Findings about a folder's rules; raises Misconfigured where a file cannot be read."""
     read = read_folder(folder)
@@ -101,12 +109,20 @@ def check_org_in(wired: Wired) -> list[Finding]:
     return [*check(rules, around), *members, *ungated(configuration, snapshot.groups.values()), *others]
 
 
-def tried_files(folder: Path) -> list[Tried]:
-    """The folder's cases, tried on its rules; raises Misconfigured where there are none."""
+def tried_files(folder: Path) -> Trial:
+    """The folder's cases, tried on its rules unless these cannot be used; raises Misconfigured where there are none."""
     read = read_folder(folder)
     if not read.cases:
         raise Misconfigured(f"{folder} holds no cases: write some under `cases:` in a file of their own")
-    return tried(read.cases, read.rules, _around(read.pulled).fields, now())
+    bad = _faults(read)
+    if bad:
+        return Trial(tuple(bad), ())
+    return Trial((), tuple(tried(read.cases, read.rules, _around(read.pulled).fields, now())))
+
+
+def _faults(read: Folder) -> list[Finding]:
+    """What `check` says against the rules, without what it only warns of."""
+    return [one for one in check(read.rules, _around(read.pulled)) if not one.ok and not one.warning]
 
 
 def pull(settings: Settings, folder: Path, *, force: bool) -> Got:
@@ -157,9 +173,9 @@ def push_in(wired: Wired, folder: Path, *, yes: bool, delete_all: bool = False) 
         raise Misconfigured(f"{folder} holds no {ORG_FILE}: pull first, a push goes by what was pulled")
     if read.pulled.org_id != wired.tokens.token().org_id:
         raise Misconfigured(f"these files were pulled from org {read.pulled.org_id}, not from this one: pull from it")
-    bad = [one for one in check(read.rules, _around(read.pulled)) if not one.ok and not one.warning]
+    bad = _faults(read)
     if bad:
-        raise Misconfigured("\n".join(f"{one.name}: {one.detail}; {one.remedy}" for one in bad))
+        raise BadRules("\n".join(f"{one.name}: {one.detail}; {one.remedy}" for one in bad))
     org = read_rules(wired.rest)
     found = differences(org.rules, read.rules)
     _refuse_nothing(folder, read, org, delete_all=delete_all)
@@ -169,10 +185,11 @@ def push_in(wired: Wired, folder: Path, *, yes: bool, delete_all: bool = False) 
         raise Misconfigured(
             f"the org's rules were changed since they were pulled; pull, merge, and push again:\n{told}"
         )
+    ids = targets(wired.rest, found)
     if found and not yes:
         return Move(found, written=False)
     if found:
-        write_rules(wired.rest, org, found)
+        write_rules(wired.rest, org, found, ids)
     if found or moved:  # a push whose answer was lost has left the org as the files want it
         (folder / ORG_FILE).write_text(org_text(_seen(wired, read_rules(wired.rest))), encoding="utf-8")
     (folder / ORG_RULES_FILE).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 
 from lead_router.cli.arguments import parser
-from lead_router.errors import LeadRouterError, Transient
+from lead_router.errors import BadRules, LeadRouterError, Transient
 
 INTERRUPTED = 130
 
@@ -55,7 +55,8 @@ def _carried_out(asked: Namespace) -> int:
     try:
         return carry_out[asked.command](asked)
     except LeadRouterError as fault:
-        print(f"lead-router: {scrub(str(fault))}", file=sys.stderr)
+        text = str(fault) if isinstance(fault, BadRules) else scrub(str(fault))
+        print(f"lead-router: {text}", file=sys.stderr)
         return 3 if isinstance(fault, Transient) else 2
     except BrokenPipeError:
         # The reader of our output went away (`| head`): not a fault of ours, and nothing more can be said.

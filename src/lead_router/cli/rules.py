@@ -54,15 +54,24 @@ def _check(words: argparse.Namespace) -> int:
 
 
 def _test(words: argparse.Namespace) -> int:
-    results = app.tried_files(words.files)
-    failed = [one for one in results if one.fault]
+    trial = app.tried_files(words.files)
+    results, failed = trial.results, [one for one in trial.results if one.fault]
     if words.json:
-        print(as_json([_tried(one) for one in results]))
-        return int(bool(failed))
+        print(as_json([*map(_untried, trial.faults), *map(_tried, results)]))
+        return int(bool(failed or trial.faults))
+    if trial.faults:
+        print(show(list(trial.faults)))
+        print("no case was tried: mend the rules first")
+        return 1
     for one in failed:
         print(f"FAIL  {one.case.at} {one.case.name}: {one.fault}")
     print(f"{len(results) - len(failed)} of {len(results)} cases as expected")
     return int(bool(failed))
+
+
+def _untried(one: Finding) -> dict[str, Any]:
+    """A fault of the rules, in the shape of a case that failed."""
+    return {"case": None, "at": one.name, "rule": None, "target": None, "fault": f"{one.detail}; {one.remedy}"}
 
 
 def _tried(one: Tried) -> dict[str, Any]:
