@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 
 from dotenv import dotenv_values
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from lead_router.core.rollout import Switch
 from lead_router.core.soql import compile_where
@@ -138,6 +139,24 @@ class Settings(BaseModel):
         return self
 
 
+_WORDED = {
+    "enum": "must be {expected}",
+    "literal_error": "must be {expected}",
+    "bool_parsing": "must be true or false",
+    "int_parsing": "must be a whole number",
+    "float_parsing": "must be a number",
+    "greater_than": "must be more than {gt:g}",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+}
+
+
+def _worded(fault: ErrorDetails) -> str:
+    """What the value must be; pydantic's own words where ours say nothing of the kind of fault."""
+    ours = _WORDED.get(fault["type"])
+    return fault["msg"].removeprefix("Value error, ") if ours is None else ours.format(**fault.get("ctx", {}))
+
+
 def _named(name: str) -> str:
     return PREFIX + name.upper()
 
@@ -172,7 +191,7 @@ def load(environment: Mapping[str, str], env_file: Path | None = None) -> Settin
         fault = refused.errors(include_input=False, include_url=False)[0]
         name = _named(str(fault["loc"][0])) if fault["loc"] else ""
         where = told.get(name, name) + ": " if name else ""
-        raise Misconfigured(where + fault["msg"].removeprefix("Value error, ")) from None
+        raise Misconfigured(where + _worded(fault)) from None
 
 
 def _filed(env_file: Path) -> dict[str, str]:

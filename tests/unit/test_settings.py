@@ -50,6 +50,25 @@ def test_foreign_variables_are_ignored():
     assert load({"PATH": "/bin", "LEAD": "x"}) == Settings()
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("DUPLICATES", "on", "must be 'off', 'observe' or 'live'"),
+        ("STREAM_START", "latest", "must be 'new' or 'retained'"),
+        ("LOCK_TOUCH", "perhaps", "must be true or false"),
+        ("BATCH_MAX", "many", "must be a whole number"),
+        ("BATCH_MAX", "0", "must be at least 1"),
+        ("BATCH_MAX", "500", "must be at most 200"),
+        ("POLL_S", "soon", "must be a number"),
+        ("POLL_S", "0", "must be more than 0"),
+    ],
+)
+def test_a_wrong_value_is_told_with_what_it_must_be(name, value, told):
+    """In our words, behind the setting's name."""
+    with pytest.raises(Misconfigured, match=f"^{re.escape(f'LEAD_ROUTER_{name}: {told}')}$"):
+        load({f"LEAD_ROUTER_{name}": value})
+
+
 def test_quotes_around_a_value_are_refused():
     """F5: a container's env file keeps quotes; a value with quotes would silently not match."""
     with pytest.raises(Misconfigured, match="LEAD_ROUTER_USERNAME has quotes"):
