@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from structlog.testing import capture_logs
 
 from lead_router.app.explaining import explained_in
 from lead_router.app.observing import report_in
@@ -70,14 +71,16 @@ def test_a_lead_looked_at_again_takes_no_second_turn(rig: Rig):
 
 
 def test_once_somebody_owns_the_lead_the_job_is_done_as_observed(rig: Rig):
-    """The other leads are looked at further on."""
+    """The other leads are looked at further on; the log does not call skipped what the report counts as observed."""
     leads = rig.leads(2)
     rig.drain()
     rig.rest_org.update(leads[0], OwnerId=rig.rest_org.refs["bob"])
     rig.clock.advance(901)
-    rig.drain()
+    with capture_logs() as lines:
+        rig.drain()
 
     assert rig.outcomes() == ["observed", "queued"]
+    assert [(line["event"], line["lead"]) for line in lines if "lead" in line] == [("lead_observed", leads[0])]
 
 
 def test_a_group_that_goes_live_routes_what_it_observed(rig: Rig):

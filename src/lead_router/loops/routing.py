@@ -121,10 +121,11 @@ class Routing:
             job = self.open[decision.ask.lead_id]
             match decision:
                 case Skip(reason=reason, queued=queued):
-                    word = "observed" if job.idempotency_key in seen else f"skipped: {reason}"
+                    known = job.idempotency_key in seen
+                    word = "observed" if known else f"skipped: {reason}"
                     done = Done("overridden" if job.lead_id in self._overridden else word)
                     endings.append((job, CLEAR_AGAIN if queued and job.lead_id in self._uncleared else done))
-                    _log.info("lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
+                    _log.info("lead_observed" if known else "lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
                 case Observed():
                     endings.append((job, observed(decision, self._configuration)))
                 case Hold(reason=reason, lead=lead):
