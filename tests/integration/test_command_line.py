@@ -47,7 +47,7 @@ def ended(store, ending):
 def test_whoever_only_looks_makes_no_database(folder, capsys, words):
     """In a wrong folder an empty queue would look like a healthy one."""
     assert main(words) == 2
-    assert f"no job database at {folder}/lead-router.db: is this the folder" in capsys.readouterr().err
+    assert f"no job database at {folder}/lead-router.db: the router has not run yet" in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
 
@@ -64,6 +64,26 @@ def test_a_doctor_without_an_answer_ends_with_3_and_a_remedy(folder, jobs, capsy
     database, *_, login = json.loads(capsys.readouterr().out)
     assert (database["ok"], database["warning"], database["remedy"]) == (True, False, "")
     assert (login["ok"], login["away"], "LEAD_ROUTER_LOGIN_URL" in login["remedy"]) == (False, True, True)
+    assert login["detail"] == "the login to localhost:9 had no answer: no connection, or it broke off"
+
+
+def test_dead_jobs_are_warned_of_with_the_command_that_shows_them(folder, jobs, capsys):
+    """Each is a lead that nobody gets before a person looks: no healthy report passes over it."""
+    main(["doctor", "--json"])
+    before = json.loads(capsys.readouterr().out)
+    ended(jobs, Bury("refused"))
+    main(["doctor"])
+    doctor = capsys.readouterr().out
+    main(["status"])
+    status = capsys.readouterr().out
+    main(["status", "--json"])
+
+    assert "dead jobs" not in {one["name"] for one in before}
+    assert "warn  dead jobs: 1 job is dead: its lead waits for a person\n      remedy: `lead-router jobs list" in doctor
+    told = "1 job is dead: its lead waits: `lead-router jobs list --status dead`"
+    assert f"\nwarning: {told}\n" in status
+    assert " s ago\n" in status
+    assert json.loads(capsys.readouterr().out)["warnings"] == [told]
 
 
 @pytest.mark.parametrize(
@@ -186,6 +206,21 @@ def test_a_settings_file_that_cannot_be_written_is_refused_by_name(folder, capsy
     for place in ("nowhere/.env", "."):
         assert main(["init", "--force", "--to", place]) == 2
         assert f"lead-router: {place} cannot be written: " in capsys.readouterr().err
+
+
+def test_a_new_settings_file_says_which_settings_to_fill_in(folder, capsys):
+    """By the names that stand in it."""
+    assert main(["init", "--to", "my.env"]) == 0
+    told = capsys.readouterr().out
+    assert "fill in LEAD_ROUTER_LOGIN_URL, LEAD_ROUTER_CLIENT_ID and" in told
+
+
+@pytest.mark.parametrize(("verb", "words"), [("test", "--files DIR"), ("pull", "--to DIR"), ("push", "--from DIR")])
+def test_the_folder_of_a_rules_command_is_explained(capsys, verb, words):
+    """No option stands without a word about it."""
+    with pytest.raises(SystemExit):
+        main(["rules", verb, "--help"])
+    assert f"{words} " in capsys.readouterr().out.partition("options:")[2].replace("  ", " ")
 
 
 def test_an_example_address_is_shown_whole(folder, capsys, monkeypatch):

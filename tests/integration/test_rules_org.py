@@ -204,7 +204,7 @@ def test_a_group_that_is_new_in_the_org_becomes_known_without_losing_edits(org, 
     pull_in(wired, tmp_path, force=False)
     _edit(tmp_path, ("- name: All", "- {name: North, precedence: 5, group: north}\n- name: All"))
     org.insert("Round_Robin_Group__c", Name="North", Key__c="north", Mode__c="Live")
-    with pytest.raises(Misconfigured, match="if it is new in the org, run `lead-router rules pull`"):
+    with pytest.raises(Misconfigured, match="if it is new in the org, run `lead-router rules pull --to DIR`"):
         push_in(wired, tmp_path, yes=True)
     edited = (tmp_path / "rules.yaml").read_text()
 

@@ -58,8 +58,8 @@ def open_jobs(settings: Settings) -> JobStore:
     absent = missing_file(settings.database)
     if absent is not None:
         raise Misconfigured(
-            f"no job database at {absent}: is this the folder of the running router? "
-            f"set {PREFIX}DATABASE, or name its settings file with --env-file"
+            f"no job database at {absent}: the router has not run yet (`lead-router run` makes it), or this is not its "
+            f"folder: set {PREFIX}DATABASE, or name its settings file with --env-file"
         )
     orgs = known_orgs(settings.database)
     org_id = orgs[0] if len(orgs) == 1 else "" if not orgs else wire(settings).tokens.token().org_id
@@ -71,15 +71,23 @@ def status(settings: Settings) -> Status:
     database = whereabouts(settings.database)
     with closing(open_jobs(settings)) as store:
         queue = store.queue()
+    dead = (f"{_dead(queue)}: `{_LIST_DEAD}`",) if queue.dead else ()
     try:
         org = wire(settings).org
         configuration = org.configuration()
         snapshot = org.snapshot(configuration, (), ())
     except LeadRouterError as fault:
         told, away = scrub(str(fault)), isinstance(fault, Transient)
-        return Status(database, no_router(queue), queue, (), (), told, org_away=away)
+        return Status(database, no_router(queue), queue, (), dead, told, org_away=away)
     groups = group_statuses(configuration, snapshot)
-    return Status(database, no_router(queue), queue, groups, configuration.warnings, None, org_away=False)
+    return Status(database, no_router(queue), queue, groups, (*dead, *configuration.warnings), None, org_away=False)
+
+
+_LIST_DEAD = "lead-router jobs list --status dead"
+
+
+def _dead(queue: QueueView) -> str:
+    return "1 job is dead: its lead waits" if queue.dead == 1 else f"{queue.dead} jobs are dead: their leads wait"
 
 
 def no_router(queue: QueueView) -> str | None:
@@ -141,9 +149,9 @@ def _database(settings: Settings) -> list[Finding]:
     risk = doubt(settings.database)
     if risk is not None:
         doubted = Finding(name, ok=False, detail=risk, remedy="use a local disk or PostgreSQL", warning=True)
-        return [doubted, _router(queue)]
+        return [doubted, _router(queue), *_dead_jobs(queue)]
     told = f"{whereabouts(settings.database)}, {queue.queued} queued, {queue.dead} dead"
-    return [Finding(name, ok=True, detail=told), _router(queue)]
+    return [Finding(name, ok=True, detail=told), _router(queue), *_dead_jobs(queue)]
 
 
 def _router(queue: QueueView) -> Finding:
@@ -151,3 +159,9 @@ def _router(queue: QueueView) -> Finding:
     if told is None or not queue.listeners:  # before the first start there is nothing to put right
         return Finding("router", ok=True, detail=told or "one listens")
     return Finding("router", ok=False, detail=f"none runs: {told}", remedy=START_ROUTER, warning=True)
+
+
+def _dead_jobs(queue: QueueView) -> list[Finding]:
+    remedy = f"`{_LIST_DEAD}` tells why: mend the cause, then `lead-router jobs retry N`"
+    told = f"{_dead(queue)} for a person"
+    return [Finding("dead jobs", ok=False, detail=told, remedy=remedy, warning=True)] if queue.dead else []

@@ -13,7 +13,7 @@ from lead_router.cli.show import as_json, table
 from lead_router.core.ages import age
 from lead_router.errors import Misconfigured
 from lead_router.ports import JobStore, ListenerView, QueueView
-from lead_router.settings import Settings, example, load
+from lead_router.settings import PREFIX, Settings, example, load
 
 
 def settings_of(words: argparse.Namespace) -> Settings:
@@ -43,9 +43,11 @@ def status(words: argparse.Namespace) -> int:
     print(table(("queued", "due", "held", "working", "done", "dead", "quarantined"), [counts]))
     print(f"\noldest open job: {age(queue.oldest_open_age_s)}")
     print(
-        f"last sweep began: {age(queue.last_sweep_age_s)}"
+        f"last sweep began: {age(queue.last_sweep_age_s)}{' ago' * (queue.last_sweep_age_s is not None)}"
         + (f" (asked for: {queue.sweep_requested})" * bool(queue.sweep_requested))
     )
+    for warning in seen.warnings:
+        print(f"warning: {warning}")
     streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]
     print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
     print(_listening(queue), end="")
@@ -54,8 +56,6 @@ def status(words: argparse.Namespace) -> int:
         return code
     groups = [(g.key, g.mode, g.turn, g.on_duty, ", ".join(g.next_members) or "nobody on duty") for g in seen.groups]
     print("\n" + table(("group", "mode", "turns", "on duty", "next"), groups))
-    for warning in seen.warnings:
-        print(f"warning: {warning}")
     return code
 
 
@@ -109,7 +109,9 @@ def init(words: argparse.Namespace) -> int:
         path.chmod(0o600)
     except OSError as fault:
         raise Misconfigured(f"{path} cannot be written: {fault.strerror}; name another file with --to") from None
-    print(f"wrote {path}: fill in LOGIN_URL, CLIENT_ID and a secret or key, then run `lead-router doctor`")
+    print(
+        f"wrote {path}: fill in {PREFIX}LOGIN_URL, {PREFIX}CLIENT_ID and a secret or key, then run `lead-router doctor`"
+    )
     return 0
 
 

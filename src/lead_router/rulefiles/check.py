@@ -52,8 +52,10 @@ def check(rules: Sequence[FileRule], around: Surroundings) -> list[Finding]:
     return found or [Finding("rules", ok=True, detail=f"{many}, nothing to mend")]
 
 
-_MAY_BE_NEW = "if it is new in the org, run `lead-router rules pull` to renew org.yaml"
-_GROUPS_UNKNOWN = "not looked at: there is no file with what the org holds (`lead-router rules pull` writes it)"
+_MAY_BE_NEW = "if it is new in the org, run `lead-router rules pull --to DIR` with this folder, to renew org.yaml"
+_GROUPS_UNKNOWN = (
+    "not looked at: there is no file with what the org holds (`lead-router rules pull --to DIR` writes it)"
+)
 
 
 def place(rule: FileRule) -> str:

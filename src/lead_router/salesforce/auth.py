@@ -21,7 +21,7 @@ import tenacity
 from lead_router.core.ids import to18
 from lead_router.errors import ContractMismatch, LoginRefused, Misconfigured, Transient, Unreachable
 from lead_router.salesforce.codes import hushed
-from lead_router.salesforce.wire import base_url
+from lead_router.salesforce.wire import base_url, why_unanswered
 
 ATTEMPTS_MAX = 3
 PAUSE_S = 0.5
@@ -148,9 +148,9 @@ class TokenHolder:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         try:
             return self._session.request(method, url, data=form, headers=headers, allow_redirects=False)
-        except requests.RequestException as fault:  # its text may repeat a header, so only its name is told
+        except requests.RequestException as fault:
             host = urlsplit(url).netloc
-            raise Unreachable(f"the login to {host} had no answer ({type(fault).__name__})") from None
+            raise Unreachable(f"the login to {host} had no answer: {why_unanswered(fault)}") from None
 
     def _read(self, body: Mapping[str, Any]) -> Token:
         access_token, instance = body.get("access_token"), body.get("instance_url")

@@ -161,7 +161,7 @@ def _remedy(fault: LeadRouterError) -> str:
 _LATER = "look again later; should it stay so, see status.salesforce.com"
 _REMEDIES: tuple[tuple[tuple[type[LeadRouterError], ...], str], ...] = (
     ((ContractMismatch,), _DEPLOY),
-    ((Misconfigured,), "change the record or setting that is named"),
+    ((Misconfigured,), "do what it says; then look again"),
     ((LoginRefused,), "put right the setting that is at fault, or the app in Setup"),
     ((RateLimited,), "wait, or find who uses the API calls in Setup under System Overview"),
     ((Unreachable, OutcomeUnknown), _NETWORK),

@@ -22,6 +22,7 @@ from lead_router.ports import Usage
 from lead_router.salesforce.auth import Token, TokenHolder
 from lead_router.salesforce.codes import BURST_PAUSE_S, hushed, surprise, troubles, unanswered
 from lead_router.salesforce.names import API_VERSION, CLIENT
+from lead_router.salesforce.wire import why_unanswered
 
 DATA_PATH = f"/services/data/v{API_VERSION}/"
 UNAUTHORISED = 401
@@ -155,8 +156,8 @@ class Rest:
             _refuse(refused.status, refused.content, write=write)
         except requests.JSONDecodeError as fault:
             _refuse(getattr(self._status, "last", 200), fault.doc, write=write)
-        except requests.RequestException as fault:  # its text may repeat a header, so only its name is told
-            text = f"Salesforce gave no answer ({type(fault).__name__})"
+        except requests.RequestException as fault:
+            text = f"Salesforce gave no answer: {why_unanswered(fault)}"
             raise (Unreachable(text) if unsent(fault) else unanswered(text, write=write)) from None
 
     def _note(self, answer: requests.Response, *_: Any, **__: Any) -> None:

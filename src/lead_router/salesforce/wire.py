@@ -31,6 +31,20 @@ def base_url(url: str, what: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.lower(), "", "", ""))
 
 
+_CAUSES: tuple[tuple[type[requests.RequestException], str], ...] = (
+    (requests.exceptions.SSLError, "its certificate was not accepted"),
+    (requests.exceptions.ProxyError, "the proxy did not let it through"),
+    (requests.exceptions.ConnectTimeout, "no connection in time"),
+    (requests.exceptions.Timeout, "connected, but no answer in time"),
+    (requests.exceptions.ConnectionError, "no connection, or it broke off"),
+)
+
+
+def why_unanswered(fault: requests.RequestException) -> str:
+    """Why there was no answer, in words; the fault's own text may repeat a header, so it is never told."""
+    return next((told for kind, told in _CAUSES if isinstance(fault, kind)), type(fault).__name__)
+
+
 class Wire(BaseAdapter):
     """Puts time-outs on every request, and sends https requests for `plain` (`host:port`) as http.
 
