@@ -34,6 +34,7 @@ from lead_router.core.table import Case, Table, standings_of
 
 HOLD_RETRY_S = 60.0  # for what a person must change: rules, modes, members
 HOLD_RETRY_MAX_S = 900.0  # for what a clock ends: a change of the roster may end it sooner
+WATCH_S = 60.0  # for what others may change without an event: owners of matching records, and whether they are active
 WAIT_RETRY_S = 5.0  # for another lead that is about to get its owner
 
 
@@ -83,7 +84,8 @@ def _by_match(table: Table, case: Case, rule: Rule, target: ToMatched) -> Assign
             return found
         case Awaited(reason=reason, until=until):
             said = f"rule '{rule.name}' waits for the owner of a matching record: {reason}"
-            return Hold(case.ask, case.lead, said, _retry_s(table.moment.at, until), until, rule=rule)
+            retry_s = min(_retry_s(table.moment.at, until), _watch_s(table.moment.at))
+            return Hold(case.ask, case.lead, said, retry_s, until, rule=rule)
 
 
 def _by_mode(table: Table, case: Case, rule: Rule, group: Group) -> Decision:
@@ -201,6 +203,12 @@ def _wait(
 
 def _retry_s(at: datetime, until: datetime | None) -> float:
     return HOLD_RETRY_S if until is None else min(max((until - at) / timedelta(seconds=1), 1.0), HOLD_RETRY_MAX_S)
+
+
+def _watch_s(at: datetime) -> float:
+    """To the half minute after the next one: leads that came one by one are then looked at together, by one read."""
+    half = WATCH_S / 2
+    return WATCH_S - at.timestamp() % half
 
 
 def _assign(

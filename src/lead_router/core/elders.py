@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from lead_router.core.ids import is_user
-from lead_router.core.model import Ask, Lead
+from lead_router.core.keys import submission_of
+from lead_router.core.model import Ask, Elder, Lead
 from lead_router.core.reopening import Wanted, want_of
 from lead_router.core.rules import is_unassigned
 from lead_router.core.siblings import WAITS_FOR
@@ -21,7 +22,7 @@ def line_up_elders(table: Table, asks: Sequence[Ask]) -> None:
     asked = {ask.lead_id for ask in asks}
     for elder in sorted(table.snapshot.elders, key=lambda one: age(one.ask)):
         if elder.ask.lead_id not in asked and _waits(table, elder.ask):
-            for key in elder.keys:
+            for key in _keys(table, elder):
                 table.elders.setdefault(key, elder.ask)
 
 
@@ -60,6 +61,15 @@ def ended(table: Table, lead: Lead) -> str:
 
 def _said(first_id: str, fate: str) -> str:
     return f"Lead {first_id} of the same submission, for which it waited, {fate}; so it is routed by itself."
+
+
+def _keys(table: Table, elder: Elder) -> Collection[str]:
+    """Those of the lead as it was read: its address may have been corrected since its job was last put back."""
+    lead = table.snapshot.leads.get(elder.ask.lead_id)
+    if lead is None:
+        return elder.keys
+    submission = submission_of(lead.fields, table.configuration)
+    return () if submission is None else (submission.even, submission.odd)
 
 
 def _waits(table: Table, ask: Ask) -> bool:

@@ -46,6 +46,18 @@ REQUEST_SWEEP: Final = """
     ON CONFLICT (org_id) DO UPDATE SET requested = COALESCE(sweep.requested, excluded.requested)
 """.replace("{may}", MAY)
 
+# A claim may have read its lead before the change: it goes on, and its end finds it due later than it was locked.
+# No lock is skipped: who holds one may be putting the job back for long.
+ASK_CHANGED: Final = """
+    UPDATE routing_job SET next_run_at = CASE WHEN status = 'working' THEN locked_at + 1 ELSE {now} END
+    WHERE org_id = :org_id AND status IN ('queued', 'working', 'dead')
+      AND (status = 'working' OR status = 'queued' AND next_run_at > {now}
+           AND (held_group IS NOT NULL OR substr(last_error, 1, 5) = 'held:'))
+      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
+      AND {may}
+    RETURNING id
+""".replace("{may}", MAY)
+
 TAKE_SWEEP: Final = """
     INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
     ON CONFLICT (org_id) DO UPDATE
@@ -124,7 +136,8 @@ END: Final = """
         completed_at = CASE WHEN r.value ->> 'verb' IN ('done', 'bury') THEN {now}
                             WHEN r.value ->> 'verb' = 'retry' AND attempts >= max_attempts THEN {now} END,
         attempts = CASE WHEN r.value ->> 'verb' = 'release' THEN attempts - 1 ELSE attempts END,
-        next_run_at = CASE WHEN r.value ->> 'verb' IN ('retry', 'release')
+        next_run_at = CASE WHEN next_run_at > locked_at AND substr(r.value ->> 'error', 1, 5) = 'held:' THEN {now}
+                           WHEN r.value ->> 'verb' IN ('retry', 'release')
                            THEN {now} + CAST(r.value ->> 'delay_ms' AS BIGINT) ELSE next_run_at END,
         last_error = COALESCE(r.value ->> 'error', last_error),
         outcome = r.value ->> 'outcome',

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -62,9 +62,10 @@ class SqlJobStore(SqlListeners):
         position: Position | None = None,
         unreadable: Sequence[Unreadable] = (),
         sweep: str | None = None,
+        changed: Collection[str] = (),
         hold: Hold | None = None,
     ) -> Recorded:
-        """One statement per table, in one transaction: neither an event without its job nor a job without its position.
+        """One transaction: neither an event without its job nor a job without its position, nor a change unasked.
 
         An org's recorders go one after the other: so the jobs' numbers tell the order in which they became visible, and
         two that bring the same jobs in another order do not wait for each other. A hold is kept first: its row stays
@@ -78,13 +79,16 @@ class SqlJobStore(SqlListeners):
         steps += [self._quarantined(event, fence) for event in unreadable]
         if sweep is not None:
             steps.append(self._step(sql.REQUEST_SWEEP, reason=storable(sweep), **fence))
+        if changed:
+            rows = listed({"lead_id": lead_id} for lead_id in sorted(changed))
+            steps.append(self._step(sql.ASK_CHANGED, rows=rows, **fence))
         rows = listed(map(recorded, jobs))
         steps.append(self._step(sql.RECORD_JOBS, rows=rows, max_attempts=self._max_attempts, **fence))
         answers = self._engine.write(steps)
         if hold is not None and not answers[1]:
             raise Superseded(f"another router listens to {hold.channel}: nothing was recorded")
         created = len(answers[-1])
-        return Recorded(created=created, known=len(jobs) - created)
+        return Recorded(created=created, known=len(jobs) - created, asked=len(answers[-2]) if changed else 0)
 
     def position(self, channel: str) -> Position | None:
         """The position last recorded for a channel, byte for byte."""

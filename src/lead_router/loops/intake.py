@@ -85,17 +85,16 @@ class Intake:
         delivery = self._source.poll(self._wait_s)
         if delivery == Delivery():
             return False
-        jobs, unreadable = self._read(delivery)
+        jobs, unreadable, changed = self._read(delivery)
         sweep = delivery.gap or ("unreadable event" if unreadable else None)
         recorded = self._store.record(
-            jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, hold=self._hold
+            jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, changed=changed, hold=self._hold
         )
         self._source.stored(delivery)
         self.heard += len(delivery.changes) + len(delivery.unreadable)
-        self._ask_taken(delivery)
         if delivery.reload:
             self._reload(delivery.reload)
-        if recorded.created or sweep or delivery.reload:
+        if recorded.created or recorded.asked or sweep or delivery.reload:
             self._wake()
         if delivery.changes or sweep:
             _log.info(
@@ -103,21 +102,29 @@ class Intake:
                 changes=len(delivery.changes),
                 jobs=recorded.created,
                 known=recorded.known,
+                asked=recorded.asked,
                 unreadable=len(unreadable),
                 gap=delivery.gap,
             )
         return True
 
-    def _read(self, delivery: Delivery) -> tuple[list[NewJob], list[Unreadable]]:
-        """The delivery's jobs, and what could not be read: one strange change must not hold up the stream."""
+    def _read(self, delivery: Delivery) -> tuple[list[NewJob], list[Unreadable], set[str]]:
+        """The delivery's jobs, what could not be read, and the leads that others changed, by any change of any field.
+
+        One strange change must not hold up the stream. Our own changes ask nothing, or each mark of a held lead would
+        have it looked at again; nor does a creation, which is older than whatever is known of its lead.
+        """
         configuration = self._current.get()
         jobs: list[NewJob] = []
+        changed: set[str] = set()
         unreadable = list(delivery.unreadable)
         ours = self._given_elsewhere(delivery, configuration)
         for change in delivery.changes:
             try:
                 if self._own(change):
                     continue
+                if change.change_type not in CREATED:
+                    changed.add(change.record_id)
                 cause = cause_of(change, configuration)
                 if cause is None and change.record_id in ours and given_by(change, configuration) is not None:
                     cause = Cause.WAITING  # the worker finds it owned, and shows whose owner was changed
@@ -127,22 +134,12 @@ class Intake:
                 _log.exception("change_unreadable", lead=change.record_id, identity=change.identity)
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
                 unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
-        return jobs, unreadable
+        return jobs, unreadable, changed
 
     def _reload(self, reason: str) -> None:
         self._current.outdate(reason)
         if self._hold is not None:
             self._store.announce_reload(self._hold)
-
-    def _ask_taken(self, delivery: Delivery) -> None:
-        """Held leads that someone took are asked at once: they should not say that they are held any longer than that.
-
-        Where such leads count as turns, the rotation should know before it gives the next one.
-        """
-        configuration = self._current.get()
-        taken = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
-        if self._store.ask_leads(sorted(taken)):
-            self._wake()
 
     def _given_elsewhere(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
         """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""

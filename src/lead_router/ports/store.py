@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
@@ -94,10 +94,11 @@ class JobView:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a recording did: new jobs, and those whose key was known."""
+    """What a recording did: new jobs, those whose key was known, and jobs of changed leads that are asked again."""
 
     created: int
     known: int
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +154,13 @@ class JobStore(Listeners, Protocol):
         position: Position | None = None,
         unreadable: Sequence[Unreadable] = (),
         sweep: str | None = None,
+        changed: Collection[str] = (),
         hold: Hold | None = None,
     ) -> Recorded:
         """Write jobs, stream position, quarantined events and a request for a sweep in one transaction.
 
+        Held jobs of the `changed` leads, by id, are due now; those at work keep their claim, and are due as soon as it
+        ends by being held. No other job is touched.
         With a hold it is kept by that; raises Superseded, with nothing written, where another one holds the channel.
         """
         ...
