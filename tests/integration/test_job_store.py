@@ -670,6 +670,57 @@ class TestWaiting:
         other = database.open(org_id="00D000000000002AAA")
 
         assert (other.waiting(limit=10), other.ask_leads([lead_id(1)])) == ([], 0)
+        assert (other.record([], changed=[lead_id(1)]).asked, claim(store)) == (0, [])
+
+
+class TestChanged:
+    """A recording tells of leads that others changed: what is held is asked again, with the jobs and the position."""
+
+    CHANGED = tuple(map(lead_id, range(1, 5)))
+
+    def test_held_jobs_of_changed_leads_are_due_now(self, store):
+        """Held for members or for anything else; one that failed rests on, and so does what was not changed."""
+        store.record([new_job(number) for number in (1, 2, 3, 9)])
+        endings = (Release(900, "held: away", "g1", datetime.now(UTC)), Release(900, "held: no rule matches"))
+        store.end(list(zip(claim(store), (*endings, Retry(900, "RowLocked"), endings[1]), strict=True)))
+
+        assert store.record([new_job(4)], changed=self.CHANGED) == Recorded(created=1, known=0, asked=2)
+        assert leads(claim(store)) == [lead_id(number) for number in (1, 2, 4)]
+
+    def test_a_claim_is_kept_and_being_held_is_asked_again_at_its_end(self, database, store):
+        """Its lead may have been read before the change; only once, and the lease runs on as it did."""
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        before = store.job(job.id)
+        store.record([], changed=self.CHANGED)
+        during = store.job(job.id)
+        database.wait(1)
+        assert (during.status, during.locked_by, during.lease_until) == ("working", "w1", before.lease_until)
+        assert store.end([(job, Release(900, "held: no rule matches"))]) == {job.id}
+        (again,) = claim(store)
+        store.end([(again, Release(900, "held: no rule matches"))])
+
+        assert (again.attempts, claim(store)) == (1, [])
+
+    @pytest.mark.parametrize("ending", [Retry(900, "RowLocked"), Release(900, "RateLimited"), Bury("no"), Done("x")])
+    def test_every_other_end_of_a_claim_is_as_ever(self, store, ending):
+        """What is done stays done, and the org's trouble is given its time."""
+        store.record([new_job(1)])
+        (job,) = claim(store)
+        store.record([], changed=self.CHANGED)
+        store.end([(job, ending)])
+
+        assert claim(store) == []
+
+    def test_a_claim_that_is_lost_is_taken_over_as_ever(self, database, store):
+        """Its lease decides, whatever was changed meanwhile."""
+        store.record([new_job(1)])
+        claim(store)
+        store.record([], changed=self.CHANGED)
+        early = claim(store, worker="w2")
+        database.wait(61)
+
+        assert (early, leads(claim(store, worker="w2"))) == ([], [lead_id(1)])
 
 
 class TestSiblings:

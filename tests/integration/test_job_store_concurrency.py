@@ -201,10 +201,10 @@ class TestEmbedded:
         assert len(modes) == 3
 
     def test_the_claim_path_reads_indexes(self, embedded):
-        """No statement of a worker, or of a sweep about discarded leads, scans the table."""
+        """No statement of a worker, an intake, or a sweep about discarded leads, scans the table."""
         store = embedded.open()
         store.record([new_job(number) for number in range(100)])
-        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS, sql.DISCARDS):
+        for statement in INDEXED:
             plan = engine_of(store).write([(f"EXPLAIN QUERY PLAN {statement}", PARAMETERS)])[0]
             assert [row["detail"] for row in plan if row["detail"].startswith("SCAN routing_job")] == []
             assert any("SEARCH" in row["detail"] for row in plan)
@@ -288,9 +288,26 @@ class TestShared:
             engine_of(store)._connection.execute("DISCARD ALL")
             assert store.end([(job, Done("assigned"))]) == {job.id}
 
+    def test_a_change_waits_for_a_job_that_is_being_put_back(self, shared):
+        """Passed over, the lead would rest by what was read before the change."""
+        store = shared.open()
+        store.record([new_job(1)])
+        store.claim("w", limit=1, lease_s=60)
+        with psycopg.connect(shared.url) as back, ThreadPoolExecutor(1) as pool:
+            back.execute(
+                "UPDATE routing_job SET status = 'queued', attempts = 0, claim_token = NULL, lease_until = NULL,"
+                " last_error = 'held: away', next_run_at = 9e15"
+            )
+            change = pool.submit(store.record, [], changed=[lead_id(1)])
+            while not shared.execute("SELECT 1 FROM pg_locks WHERE NOT granted"):
+                assert not change.done()
+            back.commit()
+            assert change.result(10).asked == 1
+        assert len(store.claim("w", limit=1, lease_s=60)) == 1
+
     @pytest.mark.parametrize("analysed", [False, True])
     def test_the_claim_path_reads_indexes(self, shared, analysed):
-        """Neither a worker nor a sweep scans the table, with statistics or without, behind thousands of done jobs."""
+        """Neither worker, intake nor sweep scans the table, with statistics or without, behind thousands of done jobs."""
         store = shared.open()
         shared.execute("ALTER TABLE routing_job SET (autovacuum_enabled = off)")
         for status, first, last in (("done", 1, 20_000), ("queued", 20_001, 23_000)):
@@ -305,7 +322,7 @@ class TestShared:
         store.claim("other", limit=200, lease_s=600)
         if analysed:
             shared.execute("ANALYZE routing_job")
-        for statement in (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS, sql.DISCARDS):
+        for statement in INDEXED:
             plan = "\n".join(
                 row["QUERY PLAN"] for row in engine_of(store).write([(f"EXPLAIN {statement}", PARAMETERS)])[0]
             )
@@ -313,11 +330,14 @@ class TestShared:
             assert "Index" in plan
 
 
+INDEXED = (sql.BURY_CRASHED, sql.CLAIM, sql.RENEW, sql.END, sql.SIBLINGS, sql.DISCARDS, sql.ASK_CHANGED)
 PARAMETERS = {
     "org_id": ORG,
     "worker": "w",
     "lease_ms": 60_000,
     "limit": 200,
     "token": "t",
-    "rows": '[{"id": 1, "token": "t", "verb": "done", "outcome": "assigned", "key": "e1"}]',
+    "rows": '[{"id": 1, "token": "t", "verb": "done", "outcome": "assigned", "key": "e1", "lead_id": "1"}]',
+    "fence": None,
+    "fence_channel": None,
 }

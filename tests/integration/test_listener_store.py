@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from lead_router.errors import Superseded
-from lead_router.ports import Held, Hold, ListenerView, Position, Unreadable
-from support.databases import CHANNEL, ORG, new_job
+from lead_router.ports import Held, Hold, ListenerView, Position, Release, Unreadable
+from support.databases import CHANNEL, ORG, lead_id, new_job
 
 LEASE_S = 6.0
 OTHER_ORG = "00D000000000002AAA"
@@ -66,10 +66,11 @@ def test_a_lease_that_is_kept_lasts_and_one_that_is_not_is_another_s(database, s
 
 
 def test_what_an_overtaken_holder_records_is_refused_whole(database, stores):
-    """It stalled, another one took over and is further: neither position, job, bytes nor sweep of it are kept (A28)."""
+    """It stalled, another one took over and is further: nothing that it brings is kept (A28)."""
     one, two = stores
     former = take(one, "one")
     one.record([new_job(1)], position=Position(CHANNEL, b"10"), hold=former)
+    one.end([(job, Release(900, "held: no rule matches")) for job in one.claim("w", limit=1, lease_s=60)])
     database.wait(7)
     later = take(two, "two")
     two.record([new_job(2)], position=Position(CHANNEL, b"20"), hold=later)
@@ -79,10 +80,11 @@ def test_what_an_overtaken_holder_records_is_refused_whole(database, stores):
             position=Position(CHANNEL, b"11"),
             unreadable=[Unreadable(CHANNEL, b"?", "strange")],
             sweep="gap",
+            changed=[lead_id(1)],
             hold=former,
         )
     seen = two.queue()
-    assert (seen.queued, seen.quarantined, seen.sweep_requested) == (2, 0, None)
+    assert (seen.queued, seen.due, seen.quarantined, seen.sweep_requested) == (2, 1, 0, None)
     assert two.position(CHANNEL) == Position(CHANNEL, b"20")
     assert not one.keep(former)
     assert two.keep(later)

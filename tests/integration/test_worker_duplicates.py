@@ -16,6 +16,7 @@ from lead_router.jobs.engine import Step
 from lead_router.ports import Bury, NewJob
 from lead_router.salesforce.configuration import Intake
 from org_simulator.switches import Switches
+from support.hearing import Life
 from support.worker_rig import Rig
 
 MAIL = "buyer@acme.example"
@@ -143,6 +144,30 @@ def test_the_wait_for_a_held_first_is_bounded_and_rests_longer_each_time(rig: Ri
 
     assert (rig.owner(first), rig.owner(second), rig.outcomes()) == ("Bob", "Bob", ["duplicate", "assigned"])
     assert asked < 60, asked
+
+
+@pytest.mark.parametrize("mail", ["other@acme.example", None])
+def test_a_first_whose_address_is_corrected_is_a_first_no_more(rig: Rig, mail: str | None):
+    """It is held as before; the second goes its own way at its next look, seconds later, and has its own turn."""
+    life = Life(rig)
+    first, second = held_first(rig)
+    rig.rest_org.update(first, Email=mail)
+    life.intake.step()
+    rig.drain()
+    rig.clock.advance(6)
+    rig.drain()
+
+    assert (rig.lead(first)["Routing_Status__c"], rig.owner(second), rig.turns()) == ("Held", "Bob", [1])
+
+
+def test_the_lead_that_was_read_tells_its_submission_not_the_job_of_before(rig: Rig):
+    """Where no event told of the correction the second goes all the same."""
+    first, second = held_first(rig)
+    rig.rest_org.update(first, Email="other@acme.example")
+    rig.clock.advance(6)
+    rig.drain()
+
+    assert (rig.owner(second), rig.outcomes()) == ("Bob", ["queued", "assigned"])
 
 
 @pytest.mark.parametrize("how", ["dead", "deleted", "owned"])

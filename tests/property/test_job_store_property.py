@@ -22,7 +22,7 @@ ENDINGS = st.one_of(
     st.just(Done("assigned")),
     st.just(Bury("refused")),
     st.builds(Retry, DELAYS, st.just("locked")),
-    st.builds(Release, DELAYS, st.just("limit")),
+    st.builds(Release, DELAYS, st.sampled_from(["limit", "held: nobody"])),
 )
 
 
@@ -38,6 +38,9 @@ class Modelled:
     attempts: int = 0
     lease: float = 0.0
     token: str | None = None
+    locked: float = 0.0
+    held: bool = False
+    asked: bool = False
 
 
 class Queue(RuleBasedStateMachine):
@@ -79,6 +82,19 @@ class Queue(RuleBasedStateMachine):
         for key in fresh:
             self.jobs[shown[key].id] = Modelled(shown[key].id, key, shown[key].lead_id, self.now)
 
+    @rule(leads=st.sets(LEADS))
+    def others_change(self, leads):
+        """Held jobs of the leads are due, and those at work as soon as they end by being held."""
+        changed = set(map(lead_id, leads))
+        self.store.record([], changed=changed)
+        for job in self.jobs.values():
+            if job.lead not in changed:
+                continue
+            if job.status == "working":
+                job.asked, job.due = True, job.locked + 0.001
+            elif job.status == "queued" and job.held:
+                job.due = min(job.due, self.now)
+
     @rule(seconds=st.sampled_from([0.5, 1, 30, 60, 61, 400]))
     def wait(self, seconds):
         self.database.wait(seconds)
@@ -88,7 +104,7 @@ class Queue(RuleBasedStateMachine):
         """The due heads, oldest first; exhausted crashes are buried first."""
         for job in self.jobs.values():
             if job.status == "working" and job.lease <= self.now and job.attempts >= ATTEMPTS:
-                job.status, job.token = "dead", None
+                job.status, job.token, job.held = "dead", None, False
         heads = [job for job in self.jobs.values() if self._claimable(job)]
         expected = sorted(heads, key=lambda job: (job.due, job.attempts, job.id))[:limit]
         claimed = self.store.claim("w", limit=limit, lease_s=LEASE_S)
@@ -96,7 +112,7 @@ class Queue(RuleBasedStateMachine):
         for job, found in zip(expected, claimed, strict=True):
             assert found.claim_token not in {other.token for other in self.jobs.values()}
             job.status, job.token, job.lease = "working", found.claim_token, self.now + LEASE_S
-            job.attempts += 1
+            job.attempts, job.locked, job.asked = job.attempts + 1, self.now, False
             assert found.attempts == job.attempts
         return multiple(*claimed)
 
@@ -128,10 +144,13 @@ class Queue(RuleBasedStateMachine):
                 case Done():
                     job.status = "done"
                 case Bury():
-                    job.status = "dead"
-                case Release(delay_s):
-                    job.status, job.due, job.attempts = "queued", self.now + delay_s, job.attempts - 1
+                    job.status, job.held = "dead", False
+                case Release(delay_s, reason):
+                    job.held = reason.startswith("held:")
+                    rest_s = 0.0 if job.held and job.asked else delay_s
+                    job.status, job.due, job.attempts = "queued", self.now + rest_s, job.attempts - 1
                 case Retry(delay_s):
+                    job.held = False
                     job.status = "dead" if job.attempts >= ATTEMPTS else "queued"
                     job.due = self.now + delay_s
 

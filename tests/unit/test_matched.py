@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -159,6 +160,18 @@ def test_an_owner_off_duty_is_waited_for_or_not_as_the_rule_says():
     )
     other = given([match(), match(name="W")], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), absences=ABSENT)
     assert (other.owner_id, other.outcome) == (user("W"), Outcome.MATCHED)
+
+
+@pytest.mark.parametrize(("second", "retry_s"), [(0, 60), (0.25, 59.75), (29, 31), (30, 60), (59.5, 30.5)])
+def test_a_wait_for_an_owner_is_looked_at_within_a_minute_and_together_with_others(second, retry_s):
+    """No event tells of another owner: each look is at a whole half minute, and the owner's return comes first."""
+    at = NOW.replace(second=0, microsecond=0) + timedelta(seconds=second)
+    seen = replace(snapshot([lead(1)], (EMEA,), (), matches={lead_id(1): (match(),)}), taken_at=at)
+    waits = settings(ToMatched(ANY, MatchBy.EMAIL, falls_through=False), absences=ABSENT)
+    (decision,) = decide(waits, seen, [ask(1)])
+    assert decision.retry_s == retry_s
+    (almost,) = decide(waits, replace(seen, taken_at=NOW + timedelta(hours=3, seconds=-7)), [ask(1)])
+    assert almost.retry_s == 7
 
 
 CLOSED = {"late": Hours("late", "Late", "UTC", (windows(780, 1020),) * 7)}
