@@ -131,7 +131,7 @@ class Routing:
                 case Hold(reason=reason, lead=lead):
                     endings.append((job, held(decision, self._configuration, self._now())))
                     if not decision.shown:
-                        if decision.ask.waited_s < decision.retry_s:  # told once, not at each look
+                        if decision.ask.waited_s < decision.retry_s:  # told once, not at each look that a clock brings
                             _log.info("lead_left", lead=job.lead_id, reason=reason, job=job.id)
                     elif lead is not None and not lead.shows(reason):
                         marks.append(Mark(lead.id, Status.HELD, reason))
