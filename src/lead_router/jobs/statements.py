@@ -53,8 +53,7 @@ ASK_CHANGED: Final = """
     WHERE org_id = :org_id AND status IN ('queued', 'working', 'dead')
       AND (status = 'working' OR status = 'queued' AND next_run_at > {now}
            AND (held_group IS NOT NULL OR substr(last_error, 1, 5) = 'held:'))
-      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})
-      AND {may}
+      AND lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows}) AND {may}
     RETURNING id
 """.replace("{may}", MAY)
 
