@@ -150,8 +150,8 @@ def _writes(changes: Sequence[Difference], ids: Mapping[Where, str]) -> list[Sub
     moved = [change.id for change in altered if change.before.precedence != change.after.precedence]
     parts: list[Subrequest] = []
     aside = [{Standard.ID: one, RuleFields.PRECEDENCE: _aside(one)} for one in (*gone, *moved)]
-    changed = [{Standard.ID: change.id, **_fields(change.after, ids)} for change in altered]
-    new = [_fields(change.rule, ids) for change in changes if isinstance(change, Added)]
+    changed = [{Standard.ID: change.id, **written(change.after, ids)} for change in altered]
+    new = [written(change.rule, ids) for change in changes if isinstance(change, Added)]
     for method, reference, rows in (("PATCH", "aside", aside), ("PATCH", "altered", changed), ("POST", "added", new)):
         if reference == "altered" and gone:
             parts.append(Subrequest("DELETE", "removed", f"{COLLECTION}?ids={','.join(gone)}&allOrNone=true"))
@@ -166,7 +166,8 @@ def _aside(record_id: str) -> int:
     return -1 - crc32(record_id.encode()) % PARK_MAX
 
 
-def _fields(rule: FileRule, ids: Mapping[Where, str]) -> dict[str, Any]:
+def written(rule: FileRule, ids: Mapping[Where, str]) -> dict[str, Any]:
+    """The fields of the record that keeps the rule; `ids` are those of groups and users."""
     where, kind = rule.where, rule.where.kind
     fields: dict[str, Any] = {
         Standard.NAME: rule.name,

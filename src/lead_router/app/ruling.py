@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from lead_router.app.foreseeing import refuse_unloadable
 from lead_router.app.orgrules import OrgRules, group_keys, queue_names, read_rules, targets, write_rules
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.duty import moment_of, off_duty
@@ -186,6 +187,8 @@ def push_in(wired: Wired, folder: Path, *, yes: bool, delete_all: bool = False) 
             f"the org's rules were changed since they were pulled; pull, merge, and push again:\n{told}"
         )
     ids = targets(wired.rest, found)
+    if found:
+        refuse_unloadable(wired, read.rules, found, ids)
     if found and not yes:
         return Move(found, written=False)
     if found:

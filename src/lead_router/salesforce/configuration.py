@@ -193,7 +193,7 @@ def _check_groups(found: Found, queues: Mapping[str, str], owners: frozenset[str
         if group.fallback_queue is not None:
             _check_queue(f"{name}: its fallback queue", group.fallback_queue, queues, owners)
         if group.manager_id in owners:
-            raise Misconfigured(f"{name}: its manager is an intake user: leads would go round for ever")
+            raise Misconfigured(f"{name}: its manager is an intake user: leads would go round for ever; name another")
         members = found.members.get(group.id, ())
         for member in members:
             if not 0 <= member.weight <= WEIGHT_MAX:
@@ -246,7 +246,7 @@ def _target(name: str, row: Row, queues: Mapping[str, str], owners: frozenset[st
     if queue:
         return ToOwner(_check_queue(f"{name}: its target queue", str(queue), queues, owners), str(queue))
     if user in owners:
-        raise Misconfigured(f"{name}: its target user is an intake user: leads would go round for ever")
+        raise Misconfigured(f"{name}: its target user is an intake user: leads would go round for ever; name another")
     person = row[Relations.RULE_USER] or {}
     if not person.get(Standard.IS_ACTIVE):
         warnings.append(f"{name}: its target user is inactive and cannot own leads; choose another")

@@ -50,16 +50,20 @@ class SalesforceOrg:
         A rule may use a field that is newer than what is known of Lead: then Lead is described again, once.
         """
         found, known = self._found()
-        try:
-            configuration = configured(self._intake, found)
-        except BadCriteria:
-            found = replace(found, field_types=self._describe())
-            configuration = configured(self._intake, found)
+        found, configuration = self._configured(found)
         self._refuse_hidden(matching.objects(matching.kinds(configuration)))
         with self._lock:
             self._people = known
             self._whole = Whole(self._rest.token().org_id, found, known)
         return configuration
+
+    def foreseen(self, change: Callable[[Sequence[Row]], Sequence[Row]]) -> Configuration:
+        """What a load would answer, or raise, if `change` had been made to the active rules; nothing is put in force.
+
+        Whether the router's own user may read what matched owners are found by is not asked: another one asks here.
+        """
+        found, _ = self._found()
+        return self._configured(replace(found, rules=change(found.rules)))[1]
 
     def glance(self) -> Configuration:
         """Rules, groups with members, hours and absences in one call; all is read where that does not do."""
@@ -173,6 +177,13 @@ class SalesforceOrg:
         answers = self._rest.send("PATCH", COLLECTION, body, LEAD_HEADERS) or ()
         refused = {change["id"]: troubles(one["errors"]) for change, one in zip(ordered, answers, strict=False)}
         return {str(lead_id): told_trouble(found[0]) for lead_id, found in refused.items() if found}
+
+    def _configured(self, found: Found) -> tuple[Found, Configuration]:
+        try:
+            return found, configured(self._intake, found)
+        except BadCriteria:
+            found = replace(found, field_types=self._describe())
+            return found, configured(self._intake, found)
 
     def _found(self) -> tuple[Found, People]:
         token = self._rest.token()
