@@ -307,7 +307,7 @@ class TestShared:
 
     @pytest.mark.parametrize("analysed", [False, True])
     def test_the_claim_path_reads_indexes(self, shared, analysed):
-        """Neither worker, intake nor sweep scans the table, with statistics or without, behind thousands of done jobs."""
+        """Neither worker, intake nor sweep scans the table, with statistics or not, behind thousands of done jobs."""
         store = shared.open()
         shared.execute("ALTER TABLE routing_job SET (autovacuum_enabled = off)")
         for status, first, last in (("done", 1, 20_000), ("queued", 20_001, 23_000)):
