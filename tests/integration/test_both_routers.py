@@ -18,7 +18,11 @@ pytestmark = pytest.mark.apex
 
 
 def comes_back(play: Play) -> None:
+    """To the other rep; to the first again, once both had it; and to who is left alone."""
     play.arrive(2)
+    for _ in range(2):
+        play.change(0, Cause.WAITING, OwnerId=play.org.queue("Lead_Intake"))
+    play.org.update(play.member("bob_emea"), Active__c=False)
     play.change(0, Cause.WAITING, OwnerId=play.org.queue("Lead_Intake"))
 
 

@@ -52,8 +52,9 @@ class Play:
             self.both.work()
 
     def _tell_of_change(self, lead_id: str, cause: Cause) -> None:
-        payload = {"event_at": self.both.rig.clock.now().isoformat(), "cause": cause.value}
-        key = change_key(self.both.org.org_id, lead_id, f"changed-{cause.value}.1")
+        now = self.both.rig.clock.now()
+        payload = {"event_at": now.isoformat(), "cause": cause.value}
+        key = change_key(self.both.org.org_id, lead_id, f"changed-{cause.value}.{now.timestamp():.0f}")
         self.both.rig.store.record([NewJob(key, lead_id, lead_id, payload)])
 
     def member(self, name: str) -> str:

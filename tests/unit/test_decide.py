@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from lead_router.core.decide import HOLD_RETRY_S, UNSEEN_S, WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Assign, Batch, Hold, Mode, Observed, Outcome, Skip, ToGroup, ToOwner
+from lead_router.core.model import Absence, Assign, Batch, Hold, Mode, Observed, Outcome, Skip, ToGroup, ToOwner
 from lead_router.errors import Misconfigured
 from support.decide_scene import (
     FALLBACK,
     INTAKE,
+    NOW,
     ask,
     configuration,
     lead,
@@ -183,6 +185,18 @@ def test_a_rule_may_name_an_owner():
     decision = one(settings, [lead(1, Country="fr")], [EMEA])
     assert (decision.owner_id, decision.turn, decision.group_id) == (user("V"), None, None)
     assert decision.explanation == "Rule 'vip' names Vera."
+
+
+def test_a_rule_that_names_a_person_gives_to_them_though_they_are_away():
+    """On duty is asked of groups and matches alone: intended, and told in the row, by their clock where it is known."""
+    away = {user("V"): (Absence(user("V"), NOW, NOW + timedelta(hours=1)),)}
+    settings = configuration(rule("vip", 1, "", ToOwner(user("V"), "Vera")), absences=away)
+    unknown = one(settings, [lead(1)], [EMEA])
+    member = one(settings, [lead(1)], [pool("emea", [rep("V", zone="Asia/Tokyo")])])
+    told = "Rule 'vip' names Vera. Vera: absent until 4 Mar {}; a rule that names a person does not ask who is on duty."
+
+    assert (unknown.owner_id, unknown.explanation) == (user("V"), told.format("13:00 +00:00"))
+    assert member.explanation == told.format("22:00 +09:00")
 
 
 @pytest.mark.parametrize("owner", [INTAKE, user("C")])

@@ -45,6 +45,26 @@ def test_a_returned_lead_goes_to_the_next_one_in_a_new_round():
     )
 
 
+@pytest.mark.parametrize(
+    ("members", "had", "why"),
+    [
+        ("A", "A", "A had this lead before; nobody else of the group may have it."),
+        ("AB", "AB", "A had this lead before, as had all of the group who may have it, and was not the last."),
+        ("AB", "B", ""),
+    ],
+    ids=["alone", "all had it", "new to it"],
+)
+def test_who_has_a_returned_lead_again_is_told_why(members, had, why):
+    """A row that says "returned" and then the same name needs a reason."""
+    rows = [routed(name, number, lead_owner_id=INTAKE) for number, name in enumerate(had, start=1)]
+    decision = given(configuration(), lead(1, round=len(had)), [pool("emea", members)], rows, ask(1))
+    passed = "" if had == "A" else " Passed over: B: had this lead before."
+    said = "Routed anew: it was returned. Rule 'all' chose group 'emea'; turn 1 went to A."
+
+    assert isinstance(decision, Assign)
+    assert decision.explanation == f"{said}{passed}{f' {why}' if why else ''}"
+
+
 def test_a_returned_lead_waits_for_someone_else():
     """D7: the only other one is away: the lead is held for them rather than given back."""
     rows = [routed("A", lead_owner_id=INTAKE)]

@@ -11,7 +11,7 @@ from lead_router.core.duty import available_at, counted
 from lead_router.core.eligible import Standing, duty_of, eligible_of
 from lead_router.core.fallback import chain
 from lead_router.core.ids import is_user
-from lead_router.core.matched import Awaited, Found, Missed, matched_owner
+from lead_router.core.matched import Awaited, Found, Missed, away_of, matched_owner
 from lead_router.core.model import (
     Assign,
     Decision,
@@ -72,7 +72,9 @@ def _by_owner(table: Table, case: Case, rule: Rule, target: ToOwner) -> Assign |
         return _hold(case, f"{named}, whose leads count as unassigned", rule)
     if is_user(target.owner_id) and target.owner_id in case.former.owners:
         return _hold(case, f"{named}, who had this lead before", rule)
-    return _assign(case, target.owner_id, Outcome.ASSIGNED, rule, wording.by_owner(rule, target.name))
+    away = away_of(table, target.owner_id) if is_user(target.owner_id) else None
+    said = wording.by_owner(rule, target.name, None if away is None else away.text)
+    return _assign(case, target.owner_id, Outcome.ASSIGNED, rule, said)
 
 
 def _by_match(table: Table, case: Case, rule: Rule, target: ToMatched) -> Assign | Hold | Missed:
@@ -148,10 +150,11 @@ def _by_turn(
     turn = counted(turn, table.moment.at)
     table.groups[turn.group.id] = turn.group
     owner = turn.member.user_id
+    had = wording.again(turn.member, case.former)
     if turn.group.id == group.id:
-        said = wording.by_turn(rule, turn, found)
+        said = wording.joined(wording.by_turn(rule, turn, found), had)
         return _assign(case, owner, Outcome.ASSIGNED, rule, said, turn.group, turn)
-    said = wording.by_fallback_turn(rule, group, nobody, turn, found)
+    said = wording.joined(wording.by_fallback_turn(rule, group, nobody, turn, found), had)
     return _assign(case, owner, Outcome.FALLBACK, rule, said, turn.group, turn)
 
 

@@ -76,7 +76,7 @@ def _matched_owner(table: Table, case: Case, target: ToMatched) -> MatchedOwner:
     for match in (match for match in found if match.by is target.by):
         why = _bar(table, case.former, match)
         if why is None:
-            off = _off(table, match)
+            off = away_of(table, match.owner_id)
             if off is None:
                 return Found(match, wording.listed(passed))
             offs.append((match, off))
@@ -91,7 +91,7 @@ def _matched_owner(table: Table, case: Case, target: ToMatched) -> MatchedOwner:
 def reason_against(table: Table, former: Former, match: Match) -> str | None:
     """Why the record's owner cannot have a lead now that these users had before; None where they could."""
     why = _bar(table, former, match)
-    off = _off(table, match) if why is None else None
+    off = away_of(table, match.owner_id) if why is None else None
     return why if off is None else off.text
 
 
@@ -129,14 +129,14 @@ def _matches(table: Table, lead: Lead) -> tuple[Match, ...]:
     return table.snapshot.matches.get(lead.id, ())
 
 
-def _off(table: Table, match: Match) -> Off | None:
-    """By absences, and by the hours of the owner's memberships: off duty where all of them are closed.
+def away_of(table: Table, user_id: str) -> Off | None:
+    """By absences, and by the hours of the user's memberships: off duty where all of them are closed.
 
     Caps and weights are the rotation's, and keep no customer from the rep who knows them.
     """
-    places = [(one, group) for group in table.groups.values() for one in group.members if one.user_id == match.owner_id]
+    places = [(one, group) for group in table.groups.values() for one in group.members if one.user_id == user_id]
     zone = places[0][0].zone if places else "UTC"
-    away = absence_of(match.owner_id, table.moment, zone)
+    away = absence_of(user_id, table.moment, zone)
     if away is not None:
         return away
     closed = [_closed(table, member, group) for member, group in places]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lead_router.core.eligible import Standing, in_turn
+from lead_router.core.eligible import Former, Standing, in_turn
 from lead_router.core.model import (
     Assign,
     Count,
@@ -14,6 +14,7 @@ from lead_router.core.model import (
     Hold,
     Match,
     MatchBy,
+    Member,
     Observed,
     Rule,
     Skip,
@@ -42,9 +43,19 @@ def by_fallback(rule: Rule, group: Group, nobody: Sequence[str], who: str) -> st
     return f"{chose(rule, group)}; {'; '.join(nobody)}. {who} has the lead."
 
 
-def by_owner(rule: Rule, name: str) -> str:
-    """The rule names the owner itself."""
-    return f"Rule '{rule.name}' names {name}."
+def by_owner(rule: Rule, name: str, away: str | None = None) -> str:
+    """The rule names the owner itself, who has it all the same where a reason keeps them `away`."""
+    told = f"{name}: {away}; a rule that names a person does not ask who is on duty." if away else ""
+    return joined(f"Rule '{rule.name}' names {name}.", told)
+
+
+def again(member: Member, former: Former) -> str:
+    """Why a member has a lead that they had before; blank for all others."""
+    if member.user_id not in former.owners:
+        return ""
+    if member.user_id == former.last:
+        return f"{member.name} had this lead before; nobody else of the group may have it."
+    return f"{member.name} had this lead before, as had all of the group who may have it, and was not the last."
 
 
 def by_match(rule: Rule, match: Match, passed: str = "") -> str:
