@@ -15,22 +15,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 from lead_router import log
 from simulation.play import played
 from simulation.promises import broken
+from simulation.single import Played, outcome_of
 
 CHUNK = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Played:
-    """What became of one seed."""
-
-    seed: int
-    broken: tuple[str, ...]
-    counts: Counter[str]
 
 
 def main() -> int:
@@ -59,15 +50,6 @@ def replay(seed: int) -> str:
     return f"PYTHONPATH=tests .venv/bin/python -m simulation --seed {seed}"
 
 
-def one(seed: int) -> Played:
-    """Play a seed to its end; a fault of the play itself is told as a broken promise."""
-    try:
-        with played(seed) as play:
-            return Played(seed, tuple(broken(play)), play.counts)
-    except Exception as fault:  # noqa: BLE001 - the other seeds are to be played
-        return Played(seed, (f"play: {type(fault).__name__}: {fault}",), Counter())
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
     parser.add_argument("--seed", type=int, help="play this one and print its history")
@@ -80,10 +62,10 @@ def _parser() -> argparse.ArgumentParser:
 
 def _all(seeds: range, processes: int) -> Iterator[Played]:
     if processes == 1:
-        yield from map(one, seeds)
+        yield from map(outcome_of, seeds)
         return
     with multiprocessing.get_context("spawn").Pool(processes, log.configure, ("critical",)) as pool:
-        yield from pool.imap_unordered(one, seeds, CHUNK)
+        yield from pool.imap_unordered(outcome_of, seeds, CHUNK)
 
 
 def _show(seed: int) -> int:

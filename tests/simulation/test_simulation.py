@@ -58,6 +58,17 @@ def test_a_seed_tells_the_same_history_again():
     )
 
     assert [line for line in there.stdout.splitlines() if len(line) == 64] == here
+
+
+def test_many_seeds_are_spread_over_processes():
+    """What `make soak` runs: each process of the pool plays its seeds, and all are counted."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(TESTS)])}
+    words = [sys.executable, "-m", "simulation", "--seeds", "3", "--processes", "2"]
+
+    ended = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "3 seeds in" in ended.stdout
     assert len(set(here)) == 4
 
 
