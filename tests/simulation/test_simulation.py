@@ -58,6 +58,7 @@ def test_a_seed_tells_the_same_history_again():
     )
 
     assert [line for line in there.stdout.splitlines() if len(line) == 64] == here
+    assert len(set(here)) == 4
 
 
 def test_many_seeds_are_spread_over_processes():
@@ -69,7 +70,6 @@ def test_many_seeds_are_spread_over_processes():
 
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "3 seeds in" in ended.stdout
-    assert len(set(here)) == 4
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.name)
