@@ -79,6 +79,9 @@ class Switches:
     apex_sorts_texts_by_code_point: bool = True
     """`List.sort()` puts upper case before lower; otherwise case decides only between texts that are else equal."""
 
+    apex_mail_refusal: str | None = None
+    """The code with which Apex's mails are refused, as where deliverability is "System email only"; None: they go out."""
+
     @classmethod
     def pessimistic(cls) -> Switches:
         """Every dispute settled against the client."""
@@ -106,4 +109,5 @@ class Switches:
             composite_shares_statics=False,
             apex_insert_fills_defaults=False,
             apex_sorts_texts_by_code_point=False,
+            apex_mail_refusal="NO_MASS_MAIL_PERMISSION",
         )

@@ -139,3 +139,20 @@ def test_saves_that_lock_groups_crosswise_are_kept_and_left_to_the_sweep(tmp_pat
     assert {status for status, _ in told} <= {"Queued", "Assigned"}
     both.sweep()
     assert turns(both) == [1, 2]
+
+
+@pytest.mark.parametrize("code", [None, "NO_MASS_MAIL_PERMISSION", "SINGLE_EMAIL_LIMIT_EXCEEDED"])
+def test_the_sweep_routes_what_waits_whether_or_not_its_alert_can_be_mailed(tmp_path, code: str | None):
+    """Leads waited for longer than the alert allows, in an org that sends no mail for Apex: they are routed as where
+    it does. The sweep's own save, with its job, stands.
+    """
+    both = Both(tmp_path, INSIDE, switches=replace(Switches(), apex_mail_refusal=code))
+    org = both.rest_org
+    both.say(Alert_Address__c="admin@lead-router.example", Alert_After__c=30)
+    org.update(org.refs["emea"], Mode__c="Off")
+    both.post({"Email": "b0@buyer.example"}, {"Email": "b1@buyer.example"})
+    org.update(org.refs["emea"], Mode__c="Live")
+    both.rig.clock.advance(3600)
+    both.sweep()
+    assert turns(both) == [1, 2]
+    both.rig.close()

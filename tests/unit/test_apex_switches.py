@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from org_simulator.apex.standard.options import REFUSALS
 from org_simulator.switches import Switches
 from support.apex import ApexOrg, probe
 from support.apex_wire import composite, lead, post
@@ -30,11 +31,11 @@ COUNTING = {
 }
 
 
-def org(sources: dict[str, str], **switches: bool) -> ApexOrg:
+def org(sources: dict[str, str], **switches: Any) -> ApexOrg:
     return ApexOrg(sources, replace(Switches(), **switches))
 
 
-def answer(body: str, **switches: bool) -> Any:
+def answer(body: str, **switches: Any) -> Any:
     return org({"Probe.cls": probe(body)}, **switches).call("Probe")
 
 
@@ -107,3 +108,18 @@ def test_the_assignment_rule_runs_behind_the_triggers_and_overwrites_the_owner()
     assert post(made, "/sobjects/Lead", {"LastName": "b", "Company": "C"}).status_code == 201
     assert [row["OwnerId"] for row in made.rows("Lead")] == [queue, made.org.admin_user_id]
     assert [row["Name"] for row in made.rows("Account")] == ["mine", "mine"]
+
+
+@pytest.mark.parametrize("code", [None, *REFUSALS])
+def test_an_org_that_sends_no_mail_for_apex_says_so(code):
+    """An exception that Apex can catch, whose text names the code."""
+    body = """Messaging.SingleEmailMessage mail = new Messaging.SingleEmailMessage();
+        mail.setToAddresses(new List<String>{ 'a@buyer.example' });
+        try {
+            Messaging.sendEmail(new List<Messaging.SingleEmailMessage>{ mail });
+        } catch (EmailException fault) {
+            return fault.getMessage();
+        }
+        return 'sent';"""
+    told = org({"Probe.cls": probe(body)}, apex_mail_refusal=code).call("Probe")
+    assert told == "sent" if code is None else f"first error: {code}, {REFUSALS[code]}: []" in told

@@ -6,7 +6,7 @@ from typing import Any
 
 from org_simulator.apex.faults import Unsupported
 from org_simulator.apex.platform import constant, method, static
-from org_simulator.apex.raising import null_pointer
+from org_simulator.apex.raising import null_pointer, thrown
 from org_simulator.apex.values import EnumValue, Id, ListValue, Native
 
 RESULTS = ("SUCCESS", "UNHANDLED_EXCEPTION")
@@ -64,12 +64,24 @@ for _name in (
     _setter(_name)
 
 
+REFUSALS = {
+    "NO_MASS_MAIL_PERMISSION": "Single email is not enabled for your organization or profile. "
+    "Single email must be enabled for you to use this feature.",
+    "SINGLE_EMAIL_LIMIT_EXCEEDED": "Failed to send email",
+}
+"""What an org says that sends no mail for Apex at all, and one whose allowance of the day is used up."""
+
+
 @static("Messaging.sendEmail", "List<Object>", 1, 2)
 def send_email(session: Any, mails: Any, *_all_or_none: Any) -> ListValue:
-    """Sent with the commit: kept in the org's outbox, by subject and addresses."""
+    """Sent with the commit: kept in the org's outbox, by subject and addresses; EmailException where mails are refused."""
     if mails is None:
         raise null_pointer()
     session.limits.use("email_invocations", 1)
+    code = session.org.switches.apex_mail_refusal
+    if code is not None:
+        told = f"SendEmail failed. First exception on row 0; first error: {code}, {REFUSALS[code]}: []"
+        raise thrown("EmailException", told)
     session.mails += [dict(each.held) for each in mails]
     return ListValue([Native("SaveResult", ("", True)) for _ in mails], mails.of)
 
