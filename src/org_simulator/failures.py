@@ -87,6 +87,11 @@ def no_such_column(field: str, sobject: str) -> Failure:
     return Failure("INVALID_FIELD", f"No such column '{field}' on sobject of type {sobject}")
 
 
+def not_filterable(field: str) -> Failure:
+    """A clause names a field that SOQL does not filter, such as a long text area."""
+    return Failure("INVALID_FIELD", f"field '{field}' can not be filtered in a query call")
+
+
 def read_only(fields: Iterable[str]) -> Failure:
     """These fields are not the caller's to write."""
     names = tuple(fields)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+TEXT_AREA_MAX_CHARS = 255
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -36,6 +38,11 @@ class Field:
     auto_number: str | None = None
     child_relationship: str | None = None
     """What a parent calls the records that point at it by this field, without its `__r`."""
+
+    @property
+    def filterable(self) -> bool:
+        """Whether a clause may name the field: SOQL filters no text area of more than 255 characters."""
+        return self.type != "textarea" or self.length <= TEXT_AREA_MAX_CHARS
 
 
 @dataclass(frozen=True, slots=True)

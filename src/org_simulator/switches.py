@@ -80,7 +80,7 @@ class Switches:
     """`List.sort()` puts upper case before lower; otherwise case decides only between texts that are else equal."""
 
     apex_mail_refusal: str | None = None
-    """The code with which Apex's mails are refused, as where deliverability is "System email only"; None: they go out."""
+    """The code with which mails of Apex are refused, as where deliverability is "System email only"; None: they go."""
 
     @classmethod
     def pessimistic(cls) -> Switches:

@@ -12,6 +12,9 @@ from email.utils import format_datetime
 import pytest
 import requests
 
+from lead_router.core.soql import compile_where
+from lead_router.errors import BadCriteria
+from lead_router.salesforce.configuration import field_types
 from org_simulator.wire.faults import Fault
 from support import simulator
 
@@ -225,6 +228,32 @@ def test_describe_says_what_a_field_takes(client):
     assert [each["value"] for each in mode["picklistValues"] if each["defaultValue"]] == ["Off"]
     assert (fallback["referenceTo"], fallback["relationshipName"]) == (["Round_Robin_Group__c"], "Fallback_Group__r")
     assert (fields["Id"]["type"], fields["Id"]["createable"], fields["Id"]["updateable"]) == ("id", False, False)
+
+
+def test_describe_says_what_is_filtered_and_a_rule_of_anything_else_is_refused(client):
+    """A text area of 255 characters is, a longer one is not; the types that rules are checked by tell them apart."""
+    described = client.call("GET", "sobjects/Lead/describe").json()
+    told = {each["name"]: each["filterable"] for each in described["fields"] if each["type"] == "textarea"}
+    assert (told["Street"], told["Description"]) == (True, False)
+    types = field_types(described)
+    assert compile_where("Street = 'x'", types).fields == {"Street"}
+    with pytest.raises(BadCriteria, match="Description is a long text and cannot be filtered"):
+        compile_where("Description = 'x'", types)
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"),
+    [
+        ({"type": "textarea", "length": 255}, "textarea"),
+        ({"type": "textarea", "length": 256}, "longtextarea"),
+        ({"type": "textarea", "length": 255, "filterable": False}, "longtextarea"),
+        ({"type": "string", "length": 255, "filterable": False}, "unfilterable"),
+        ({"type": "string", "length": 255}, "string"),
+    ],
+)
+def test_what_describe_says_goes_before_the_length(field, kind):
+    """Where it says nothing of filters, a text area's length tells."""
+    assert field_types({"fields": [{"name": "X__c"} | field]}) == {"X__c": kind}
 
 
 def test_versions_are_told_to_anyone_resources_to_users(client):

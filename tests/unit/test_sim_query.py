@@ -181,6 +181,11 @@ def test_deleted_records_are_seen_by_query_all_alone(client):
     [
         ("SELEKT Id FROM Lead", "MALFORMED_QUERY", "unexpected token: SELEKT"),
         ("SELECT X__c FROM Lead", "INVALID_FIELD", "No such column 'X__c' on sobject of type Lead"),
+        (
+            "SELECT Id FROM Lead WHERE (description = 'x' OR Id = null)",
+            "INVALID_FIELD",
+            "field 'Description' can not be filtered in a query call",
+        ),
         ("SELECT Id FROM Lead WHERE X__c = 1", "INVALID_FIELD", "No such column 'X__c' on sobject of type Lead"),
         ("SELECT Id FROM Leed", "INVALID_TYPE", "sObject type 'Leed' is not supported."),
         ("SELECT Id FROM Lead WHERE Id = 'nope'", "INVALID_QUERY_FILTER_OPERATOR", "invalid ID field: nope"),

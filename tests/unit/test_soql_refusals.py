@@ -8,7 +8,8 @@ from lead_router.core.soql import And, Compare, In, Not, Null, Number, Or, Text,
 from lead_router.errors import BadCriteria
 
 TYPES = {"LeadSource": "picklist", "AnnualRevenue": "currency", "OwnerId": "reference", "IsConverted": "boolean",
-         "CreatedDate": "datetime", "Born__c": "date", "Tags__c": "multipicklist", "Where__c": "location"}  # fmt: skip
+         "CreatedDate": "datetime", "Born__c": "date", "Tags__c": "multipicklist", "Where__c": "location",
+         "Description": "longtextarea", "Coded__c": "unfilterable"}  # fmt: skip
 
 REFUSED = [
     ("LeadSource", 10, "operator"),
@@ -58,6 +59,11 @@ REFUSED = [
     ("OwnerId = 'Intake'", 10, "record id"),
     ("OwnerId LIKE '005%'", 0, "LIKE is for text"),
     ("Tags__c LIKE 'a'", 0, "LIKE is for text"),
+    ("LeadSource = 'x' AND description = 'x'", 21, "Description is a long text and cannot be filtered"),
+    ("Description != null", 0, "Description is a long text and cannot be filtered"),
+    ("Description LIKE '%x%'", 0, "Description is a long text and cannot be filtered"),
+    ("Description IN ('x')", 0, "Description is a long text and cannot be filtered"),
+    ("Coded__c = 'x'", 0, "Coded__c cannot be filtered"),
     ("LeadSource INCLUDES ('x')", 0, "multi-select"),
     ("Tags__c INCLUDES (5)", 18, "quoted texts"),
     ("Tags__c > 'a'", 0, "cannot order"),

@@ -24,6 +24,7 @@ from lead_router.core.model import (
 )
 from lead_router.core.rules import FieldTypes, rulebook
 from lead_router.core.soql import compile_where
+from lead_router.core.soql.fields import LONG_TEXT, UNFILTERABLE
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.salesforce.names import Relations, RuleFields, RuleWords, Standard
 from lead_router.salesforce.opening import absences, attached
@@ -107,14 +108,27 @@ def configured(intake: Intake, found: Found) -> Configuration:
 
 
 def field_types(describe: Mapping[str, Any]) -> dict[str, str]:
-    """A lead's fields by path, with describe's type names; and of its parents, those by which leads are told apart."""
-    types = {str(field["name"]): str(field["type"]) for field in describe["fields"]}
+    """A lead's fields by path, with describe's type names; and of its parents, those by which leads are told apart.
+
+    What SOQL does not filter bears a name of ours, so that a clause that names it is refused.
+    """
+    types = {str(field["name"]): _type(field) for field in describe["fields"]}
     parents = {str(field.get("relationshipName")) for field in describe["fields"]}
     for parent, fields in _PARENTS.items():
         if parent in parents:
             types |= {f"{parent}.{name}": kind for name, kind in fields.items()}
     return types
 
+
+def _type(field: Mapping[str, Any]) -> str:
+    kind = str(field["type"])
+    if kind == "textarea":
+        return kind if field.get("filterable", field.get("length", 0) <= TEXT_AREA_MAX_CHARS) else LONG_TEXT
+    return kind if field.get("filterable", True) else UNFILTERABLE
+
+
+TEXT_AREA_MAX_CHARS = 255
+"""A plain text area holds no more and is filtered by SOQL; a longer one is not."""
 
 _PARENTS: Mapping[str, Mapping[str, str]] = {
     "Owner": {"Type": "string", "Name": "string"},

@@ -126,8 +126,8 @@ def _field(field: Field) -> dict[str, Any]:
         "calculated": False,
         "custom": field.name.endswith("__c"),
         "nameField": field.name == "Name",
-        "filterable": field.type != "textarea",
-        "sortable": field.type != "textarea",
+        "filterable": field.filterable,
+        "sortable": field.filterable,
         "restrictedPicklist": field.restricted,
         "picklistValues": [
             {"active": True, "defaultValue": each == field.default, "label": each, "validFor": None, "value": each}

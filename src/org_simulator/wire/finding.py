@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lead_router.core import soql
 from lead_router.core.soql import And, Compare, Expr, In, Includes, Not, Or
 from lead_router.errors import BadCriteria
-from org_simulator.failures import Failure
+from org_simulator.failures import Failure, not_filterable
 from org_simulator.wire import select, semijoin
 from org_simulator.wire.find import candidates, keys
 from org_simulator.wire.paths import Path, Plan, Read, nested, plan, resolve, value
@@ -74,6 +74,9 @@ def _where(schema: Schema, sobject: SObject, text: str | None) -> Where:
     try:
         tree = soql.parse(text)
         paths = [resolve(schema, sobject, name) for name in set(_named(tree))]
+        for path in paths:
+            if path.leaf is not None and not path.leaf.filterable:
+                raise not_filterable(path.leaf.name)
         if tree is not None:
             keys(tree, sobject)  # refuses what is no id in Salesforce's words, before the criteria do in their own
         types = {".".join(path.names): path.type for path in paths}

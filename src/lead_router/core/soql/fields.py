@@ -34,6 +34,15 @@ _KINDS = {
     "multipicklist": Kind.CHOICES,
 }
 
+LONG_TEXT = "longtextarea"
+"""A text area that SOQL does not filter; describe calls it textarea, with `filterable` false."""
+UNFILTERABLE = "unfilterable"
+"""A field of any other type whose describe says `filterable` false."""
+_REFUSED = {
+    LONG_TEXT: "is a long text and cannot be filtered",
+    UNFILTERABLE: "cannot be filtered, as its describe says",
+}
+
 
 class Fields:
     """Field names in any letter case; without types every name is known and of kind ANY."""
@@ -65,7 +74,10 @@ class Fields:
         if self._types is None:
             return Kind.EXACT_TEXT if exact else Kind.ANY
         name = self.path(condition)
-        kind = _KINDS.get(self._types[name].lower())
+        told = self._types[name].lower()
+        if told in _REFUSED:
+            raise BadCriteria(f"{name} {_REFUSED[told]}", at=condition.at)
+        kind = _KINDS.get(told)
         if kind is None:
             raise BadCriteria(f"field {name} of type {self._types[name]} cannot be filtered", at=condition.at)
         return Kind.EXACT_TEXT if exact and kind is Kind.TEXT else kind

@@ -74,7 +74,7 @@ REFUSALS = {
 
 @static("Messaging.sendEmail", "List<Object>", 1, 2)
 def send_email(session: Any, mails: Any, *_all_or_none: Any) -> ListValue:
-    """Sent with the commit: kept in the org's outbox, by subject and addresses; EmailException where mails are refused."""
+    """Sent with the commit: kept in the org's outbox, by subject and addresses; EmailException if refused."""
     if mails is None:
         raise null_pointer()
     session.limits.use("email_invocations", 1)
