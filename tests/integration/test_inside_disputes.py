@@ -156,3 +156,18 @@ def test_the_sweep_routes_what_waits_whether_or_not_its_alert_can_be_mailed(tmp_
     both.sweep()
     assert turns(both) == [1, 2]
     both.rig.close()
+
+
+@pytest.mark.parametrize("fallback", [None, "bob@sim.example"])
+def test_the_action_tells_why_a_lead_that_refuses_every_save_is_not_routed(tmp_path, fallback: str | None):
+    """A field became required, so that not even the mark is saved: the lead shows nothing, the answer tells the rule."""
+    both = Both(tmp_path, INSIDE)
+    both.say(Fallback_Owner__c=fallback)
+    both.rig.forbid("NOT(ISNEW()) && ISBLANK(Industry)", "Industry required")
+    [lead] = both.post({"Email": "b0@buyer.example"})
+    assert both.rest_org.row(lead)["Routing_Status__c"] is None
+    content = {"inputs": [{"leadId": lead}]}
+    [told] = both.call("/services/data/v68.0/actions/custom/apex/RouteLeadAction", content).json()
+    assert told["outputValues"]["routed"] is False
+    assert told["outputValues"]["reason"] == "FIELD_CUSTOM_VALIDATION_EXCEPTION: Industry required"
+    both.rig.close()
