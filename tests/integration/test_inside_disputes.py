@@ -171,3 +171,15 @@ def test_the_action_tells_why_a_lead_that_refuses_every_save_is_not_routed(tmp_p
     assert told["outputValues"]["routed"] is False
     assert told["outputValues"]["reason"] == "FIELD_CUSTOM_VALIDATION_EXCEPTION: Industry required"
     both.rig.close()
+
+
+def test_a_lead_that_failed_and_that_somebody_gives_to_a_rep_shows_it_no_more(both: Both):
+    """With the guard, and whatever rule made it fail is still there: status and text go within the save."""
+    both.say(Guard__c=True)
+    both.rig.forbid("ISPICKVAL(Routing_Status__c, 'Assigned')", "not now")
+    [lead] = both.post({"Email": "b0@buyer.example"})
+    assert both.rest_org.row(lead)["Routing_Status__c"] == "Failed"
+    both.patch(lead, OwnerId=both.rest_org.refs["ann"])
+    row = both.rest_org.row(lead)
+    assert (row["Routing_Status__c"], row["Routing_Error__c"]) == (None, None)
+    assert both.rig.owner(lead) == "Ann"
