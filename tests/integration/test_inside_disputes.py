@@ -160,7 +160,7 @@ def test_the_sweep_routes_what_waits_whether_or_not_its_alert_can_be_mailed(tmp_
 
 @pytest.mark.parametrize("fallback", [None, "bob@sim.example"])
 def test_the_action_tells_why_a_lead_that_refuses_every_save_is_not_routed(tmp_path, fallback: str | None):
-    """A field became required, so that not even the mark is saved: the lead shows nothing, the answer tells the rule."""
+    """A field became required, so that not even the mark is saved: the lead shows nothing, the answer tells why."""
     both = Both(tmp_path, INSIDE)
     both.say(Fallback_Owner__c=fallback)
     both.rig.forbid("NOT(ISNEW()) && ISBLANK(Industry)", "Industry required")
