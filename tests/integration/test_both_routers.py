@@ -37,14 +37,24 @@ def meets_caps_and_tastes(play: Play) -> None:
         play.arrive(1, Country=country)
 
 
-STORIES = (comes_back, is_sent_twice, meets_caps_and_tastes)
+def stands_behind_a_group_that_is_off(play: Play) -> None:
+    emea = play.member("emea")
+    alps = play.org.insert("Round_Robin_Group__c", Name="Alps", Key__c="alps", Mode__c="Off", Fallback_Group__c=emea)
+    rule = {"Name": "Alps", "Precedence__c": 1, "Active__c": True, "Criteria__c": "Country = 'AT'"}
+    play.org.insert("Routing_Rule__c", **rule, Target_Group__c=alps)
+    play.arrive(1, Country="AT")
+    play.both.rig.clock.advance(60)
+    play.arrive(2)
+
+
+STORIES = (comes_back, is_sent_twice, meets_caps_and_tastes, stands_behind_a_group_that_is_off)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_both_routers_tell_the_same_story(tmp_path, story: Callable[[Play], None]):
-    """A lead comes back or is sent twice, reps have caps and tastes: who gets each lead, in which words, and where the
-    rotation stands. So it is inside, too, where every dispute is settled against the routers. What changes reps and
-    groups is told in test_rotation_edges.
+    """A lead comes back or is sent twice, reps have caps and tastes, a group is off whose fallback group is live: who
+    gets each lead, in which words, and where the rotation stands. So it is inside, too, where every dispute is settled
+    against the routers. What changes reps and groups is told in test_rotation_edges.
     """
     inside, outside, hard = both_ways(tmp_path, story)
     assert inside == outside == hard
