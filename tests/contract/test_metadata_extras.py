@@ -127,7 +127,13 @@ def test_the_client_app_is_for_the_router_alone_and_holds_no_secret():
     assert policy.text("commaSeparatedPermissionSet") == names.Permissions.INTEGRATION_SET
     scopes = one("external-client-app", "ExtlClntAppOauthSettings").text("commaSeparatedOauthScopes")
     assert scopes.split(", ") == ["Api", "RefreshToken"]
-    texts = {(source.kind, child.tag): child.text or "" for source in [app, *parts] for child in source.root or ()}
+    assert all(source.root is not None for source in [app, *parts])
+    texts = {
+        (source.kind, child.tag): child.text or ""
+        for source in [app, *parts]
+        if source.root is not None
+        for child in source.root
+    }
     assert sorted(text for text in texts.values() if text.startswith("YOUR_")) == ["YOUR_CERTIFICATE", "YOUR_EMAIL"]
     assert [tag for _, tag in texts if tag.lower().endswith(("consumerkey", "consumersecret"))] == [
         f"{shipped.NAMESPACE}{tag}" for tag in ("shouldRotateConsumerKey", "shouldRotateConsumerSecret")
