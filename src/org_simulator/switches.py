@@ -82,6 +82,9 @@ class Switches:
     apex_mail_refusal: str | None = None
     """The code with which mails of Apex are refused, as where deliverability is "System email only"; None: they go."""
 
+    holidays_close_dates: bool = False
+    """A holiday closes its date, midnight to midnight, of BusinessHours; otherwise the windows begun on it, whole."""
+
     @classmethod
     def pessimistic(cls) -> Switches:
         """Every dispute settled against the client."""
@@ -110,4 +113,5 @@ class Switches:
             apex_insert_fills_defaults=False,
             apex_sorts_texts_by_code_point=False,
             apex_mail_refusal="NO_MASS_MAIL_PERMISSION",
+            holidays_close_dates=True,
         )

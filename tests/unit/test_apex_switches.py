@@ -123,3 +123,35 @@ def test_an_org_that_sends_no_mail_for_apex_says_so(code):
         return 'sent';"""
     told = org({"Probe.cls": probe(body)}, apex_mail_refusal=code).call("Probe")
     assert told == "sent" if code is None else f"first error: {code}, {REFUSALS[code]}: []" in told
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        (False, ["true", "false", "true true", "2 02:00", "3 22:00", "8", "2 02:00"]),
+        (True, ["false", "true", "false true", "3 00:00", "3 00:00", "2", "3 02:00"]),
+    ],
+)
+def test_a_holiday_closes_the_windows_begun_on_it_or_its_date(setting, told):
+    """D19: the night that reaches into the holiday, and the one behind it, by each verb of the platform's class."""
+    body = """
+        BusinessHours h = new BusinessHours(Name = 'Night', TimeZoneSidKey = 'UTC', IsActive = true);
+        for (String day : 'Mon,Tues,Wednes,Thurs,Fri,Satur,Sun'.split(',')) {
+            h.put(day + 'dayStartTime', Time.newInstance(22, 0, 0, 0));
+            h.put(day + 'dayEndTime', Time.newInstance(6, 0, 0, 0));
+        }
+        insert h;
+        insert new Holiday(Name = 'All day', ActivityDate = Date.newInstance(2026, 12, 2), IsAllDay = true);
+        insert new Holiday(Name = 'Part', ActivityDate = Date.newInstance(2026, 12, 5), IsAllDay = false,
+            StartTimeInMinutes = 0, EndTimeInMinutes = 120);
+        Datetime eve = Datetime.newInstanceGmt(2026, 12, 1, 20, 0, 0);
+        return String.join(new List<String>{
+            '' + BusinessHours.isWithin(h.Id, eve.addHours(6)),
+            '' + BusinessHours.isWithin(h.Id, eve.addHours(30)),
+            BusinessHours.isWithin(h.Id, eve.addHours(77)) + ' ' + BusinessHours.isWithin(h.Id, eve.addHours(79)),
+            BusinessHours.nextStartDate(h.Id, eve.addHours(6)).formatGmt('d HH:mm'),
+            BusinessHours.nextStartDate(h.Id, eve.addHours(12)).formatGmt('d HH:mm'),
+            '' + BusinessHours.diff(h.Id, eve, eve.addHours(24)) / 3600000,
+            BusinessHours.add(h.Id, eve, 4 * 3600000).formatGmt('d HH:mm')
+        }, ', ');"""
+    assert answer(body, holidays_close_dates=setting).split(", ") == told
