@@ -152,7 +152,7 @@ def test_an_overflow_is_a_gap_and_no_lead(rig):
 
 
 def test_neither_token_nor_lead_reaches_the_log(rig):
-    """Log lines speak of the stream in the past tense; A22: the effective start and its origin are one line."""
+    """Log lines speak of the stream in the past tense; the effective start and its origin are one line (A22)."""
     with capture_logs() as logs:
         source = rig.settle()
         rig.server.publish(created(2, recordIds=None))

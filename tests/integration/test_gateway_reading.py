@@ -153,7 +153,7 @@ def test_targets_are_groups_users_or_queues(org) -> None:
     ],
 )
 def test_a_bad_rule_is_refused_by_name(org, change, told) -> None:
-    """E4 and more: before anything is routed, and never by matching silently."""
+    """F13: before anything is routed, and never by matching silently."""
     org.update(org.refs["all"], **change)
     with pytest.raises(Misconfigured, match=told):
         org.client.configuration()

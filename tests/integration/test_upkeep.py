@@ -20,7 +20,7 @@ def rig(tmp_path):
 
 
 def test_a_sweep_routes_what_no_event_brought(rig: Rig):
-    """P44, T11: all events lost, every lead routed, once, however often it is swept."""
+    """P44: all events lost, every lead routed, once, however often it is swept."""
     leads = [rig.rest_org.lead() for _ in range(7)]
     upkeep = rig.upkeep()
     for _ in range(3):

@@ -188,7 +188,7 @@ def test_an_owner_who_is_a_member_keeps_that_places_hours_but_not_its_caps():
 
 
 def test_an_owner_who_gave_the_lead_back_does_not_get_it_again():
-    """D7, for a matched owner: it falls through even where the rule would wait."""
+    """D7: of a matched owner too; it falls through even where the rule would wait."""
     rows = [row(1, INTAKE, assigned_to=user("V"))]
     decision = given([match()], ToMatched(ANY, MatchBy.EMAIL, falls_through=False), ledger=rows)
     assert decision.owner_id == user("A")

@@ -1,4 +1,4 @@
-"""The runner ends when told, and no loop dies unseen (F8, C22)."""
+"""The runner ends when told, and no loop dies unseen."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _run(*loops: Loop) -> tuple[Runner, threading.Thread, list[int]]:
 
 
 def test_stop_drains_every_loop_and_answers_zero():
-    """Each loop ends its step, frees what it holds, and the process ends well."""
+    """C22: each loop ends its step, frees what it holds, and the process ends well."""
     steps = [_Steps(), _Steps()]
     made, thread, codes = _run(*(Loop(str(i), lambda s=s: s, 0.001) for i, s in enumerate(steps)))
     assert all(s.enough.wait(10) for s in steps)
