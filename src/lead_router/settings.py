@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
@@ -46,6 +47,9 @@ class Settings(BaseModel):
     client_secret: SecretStr | None = Field(None, description="Its secret, for the client-credentials flow.")
     client_secret_file: Path | None = Field(None, description="A file that holds the secret, instead of the secret.")
     private_key_file: Path | None = Field(None, description="PEM private key, for the JWT bearer flow.")
+    private_key: SecretStr | None = Field(
+        None, description=r"The key, instead of its file; its line ends may be written as \n, or all of it as base64."
+    )
     username: Text = Field("", description="Integration user's username, for the JWT bearer flow.")
     audience: Text = Field("", description="JWT audience; empty: login or test.salesforce.com, from the login URL.")
 
@@ -127,8 +131,10 @@ class Settings(BaseModel):
             raise ValueError(f"{PREFIX}LEASE_S must be at least {least:g}: one call may take that long")
         if self.client_secret and self.client_secret_file:
             raise ValueError(f"set {PREFIX}CLIENT_SECRET or {PREFIX}CLIENT_SECRET_FILE, not both")
-        if self.private_key_file and not self.username:
-            raise ValueError(f"{PREFIX}PRIVATE_KEY_FILE needs {PREFIX}USERNAME")
+        if self.private_key and self.private_key_file:
+            raise ValueError(f"set {PREFIX}PRIVATE_KEY or {PREFIX}PRIVATE_KEY_FILE, not both")
+        if (self.private_key or self.private_key_file) and not self.username:
+            raise ValueError(f"{PREFIX}PRIVATE_KEY{'_FILE' * bool(self.private_key_file)} needs {PREFIX}USERNAME")
         if not self.stream_channel.startswith(("/data/", "/event/")):
             raise ValueError(f"{PREFIX}STREAM_CHANNEL must start with /data/ or /event/")
         for name in ("unassigned", "open_leads"):
@@ -169,9 +175,13 @@ def _refuse_unknown(names: Mapping[str, str]) -> None:
         raise Misconfigured(f"{names[name]} is not a setting{hint}")
 
 
+def _quoted(value: str) -> bool:
+    return len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+
+
 def _refuse_quotes(values: Mapping[str, str], told: Mapping[str, str]) -> None:
     for name, value in values.items():
-        if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
+        if _quoted(value.strip()):
             raise Misconfigured(f"{told[name]} has quotes in its value: remove them")
 
 
@@ -211,12 +221,43 @@ def _filed(env_file: Path) -> dict[str, str]:
 def secret_text(path: Path, setting: str) -> str:
     """The text of a secret's file, without the newline an editor adds; raises Misconfigured without showing it."""
     try:
-        text = path.read_text(encoding="utf-8").strip()
+        text = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as fault:
         raise Misconfigured(f"{setting}: cannot read {path}: {type(fault).__name__}") from None
     if not text:
         raise Misconfigured(f"{setting}: {path} is empty")
+    if _quoted(text):
+        raise Misconfigured(f"{setting}: what {path} holds is in quotes: remove them")
     return text
+
+
+def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
+    """For each file with a secret that others than its owner may read: its setting, its path and the remedy."""
+    files = {
+        f"{PREFIX}CLIENT_SECRET_FILE": settings.client_secret_file,
+        f"{PREFIX}PRIVATE_KEY_FILE": settings.private_key_file,
+        "--env-file": env_file if env_file is not None and _secrets(_filed(env_file)) else None,
+    }
+    found = ((setting, path, _others(path)) for setting, path in files.items() if path is not None)
+    return [
+        f"{setting}: {path} may be read by others than its owner (mode {mode:04o}): chmod 600 {path}"
+        for setting, path, mode in found
+        if mode is not None
+    ]
+
+
+def _secrets(filed: Mapping[str, str]) -> bool:
+    words = (_named("client_secret"), _named("private_key"))
+    return any(filed.get(name) for name in words) or "@" in filed.get(_named("database"), "")
+
+
+def _others(path: Path) -> int | None:
+    """The mode of a file that its group or all others may read, None for one that they may not."""
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError:
+        return None
+    return mode if mode & (stat.S_IRGRP | stat.S_IROTH) else None
 
 
 def example() -> str:

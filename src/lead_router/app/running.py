@@ -8,7 +8,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TypeVar
 
@@ -56,12 +56,16 @@ def _lives(process_id: int) -> bool:
     return True
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
     """Route until SIGTERM or SIGINT; the answer is the exit code. Waits for an org or a database that is away.
+
+    `warnings` are about the settings; they are logged first.
 
     Raises Misconfigured, ContractMismatch or LoginRefused, before anything is routed, for what a person must change.
     """
     log.configure(settings.log_level)
+    for warning in warnings:
+        _log.warning("router_warned", text=warning)
     stopping = threading.Event()
     stops: list[Callable[[], None]] = [stopping.set]
     with _signals(stops), alone(settings.database) as sole:

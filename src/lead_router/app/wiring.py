@@ -37,10 +37,12 @@ def login_of(settings: Settings) -> Login:
     secret = settings.client_secret.get_secret_value() if settings.client_secret else None
     if settings.client_secret_file is not None:
         secret = secret_text(settings.client_secret_file, f"{PREFIX}CLIENT_SECRET_FILE")
-    key = None
+    key = settings.private_key.get_secret_value() if settings.private_key else None
+    source = f"{PREFIX}PRIVATE_KEY"
     if settings.private_key_file is not None:
-        key = secret_text(settings.private_key_file, f"{PREFIX}PRIVATE_KEY_FILE")
-    return Login(settings.login_url, settings.client_id, secret, key, settings.username, settings.audience)
+        source = f"{PREFIX}PRIVATE_KEY_FILE"
+        key = secret_text(settings.private_key_file, source)
+    return Login(settings.login_url, settings.client_id, secret, key, settings.username, settings.audience, source)
 
 
 def wire(settings: Settings) -> Wired:

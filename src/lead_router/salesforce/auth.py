@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -21,6 +21,7 @@ import tenacity
 from lead_router.core.ids import to18
 from lead_router.errors import ContractMismatch, LoginRefused, Misconfigured, Transient, Unreachable
 from lead_router.salesforce.codes import hushed
+from lead_router.salesforce.signing import check, pem
 from lead_router.salesforce.wire import base_url, why_unanswered
 
 ATTEMPTS_MAX = 3
@@ -38,7 +39,8 @@ _SHARED_HOSTS = frozenset({"login.salesforce.com", "test.salesforce.com"})
 class Login:
     """How to log in: `private_key` (PEM) and `username` for JWT bearer, else `client_secret` for client credentials.
 
-    An empty `audience` means login.salesforce.com, or test.salesforce.com for a sandbox.
+    An empty `audience` means login.salesforce.com, or test.salesforce.com for a sandbox. `key_setting` is the setting
+    that the key comes from.
     """
 
     login_url: str
@@ -47,6 +49,7 @@ class Login:
     private_key: str | None = field(default=None, repr=False)
     username: str = ""
     audience: str = ""
+    key_setting: str = "LEAD_ROUTER_PRIVATE_KEY_FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,23 +173,23 @@ class TokenHolder:
     def _refusal(self, body: Mapping[str, Any]) -> str:
         why = hushed(f"{body.get('error')}: {body.get('error_description')}")
         if self._login.private_key is None:
-            check = (
+            look_at = (
                 "LEAD_ROUTER_CLIENT_ID, LEAD_ROUTER_CLIENT_SECRET, "
                 "and that the app has a 'Run As' user and the scope api"
             )
         else:
-            check = (
-                "LEAD_ROUTER_CLIENT_ID, LEAD_ROUTER_USERNAME, LEAD_ROUTER_PRIVATE_KEY_FILE, LEAD_ROUTER_AUDIENCE, "
+            look_at = (
+                f"LEAD_ROUTER_CLIENT_ID, LEAD_ROUTER_USERNAME, {self._login.key_setting}, LEAD_ROUTER_AUDIENCE, "
                 "this machine's clock, and that the app is approved for the user"
             )
-        return f"Salesforce refused the login ({why}); check {check}" + clock_text(self.skew_s)
+        return f"Salesforce refused the login ({why}); check {look_at}" + clock_text(self.skew_s)
 
 
 def checked(login: Login) -> Login:
     """The login with stray line ends removed; raises Misconfigured naming the setting, never its value."""
     base = base_url(login.login_url, "LEAD_ROUTER_LOGIN_URL")
     secret = login.client_secret.strip() if login.client_secret else None
-    key = login.private_key.strip() if login.private_key else None
+    key = pem(login.private_key) if login.private_key else None
     if not login.client_id.strip():
         raise Misconfigured("LEAD_ROUTER_CLIENT_ID is not set: it is the consumer key of the external client app")
     if key is None and not secret:
@@ -194,23 +197,22 @@ def checked(login: Login) -> Login:
             "set LEAD_ROUTER_PRIVATE_KEY_FILE or LEAD_ROUTER_CLIENT_SECRET: without one no login is possible"
         )
     if key is not None:
-        _sign_once(key)
+        check(key, login.key_setting)
         if not login.username.strip():
             raise Misconfigured("LEAD_ROUTER_USERNAME is not set: the JWT bearer login needs it")
     elif urlsplit(base).hostname in _SHARED_HOSTS:
         raise Misconfigured("LEAD_ROUTER_LOGIN_URL must be your My Domain address for the client-credentials login")
     if secret is not None and not secret.isprintable():
         raise Misconfigured("LEAD_ROUTER_CLIENT_SECRET holds a line break or control character: remove it")
-    return Login(base, login.client_id.strip(), secret, key, login.username.strip(), login.audience.strip())
-
-
-def _sign_once(key: str) -> None:
-    try:
-        jwt.encode({}, key, algorithm="RS256")
-    except (ValueError, TypeError, jwt.PyJWTError):
-        raise Misconfigured(
-            "LEAD_ROUTER_PRIVATE_KEY_FILE holds no RSA private key in PEM form without a password"
-        ) from None
+    return replace(
+        login,
+        login_url=base,
+        client_id=login.client_id.strip(),
+        client_secret=secret,
+        private_key=key,
+        username=login.username.strip(),
+        audience=login.audience.strip(),
+    )
 
 
 def audience(login_url: str) -> str:
