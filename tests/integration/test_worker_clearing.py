@@ -1,6 +1,8 @@
-"""A held lead that a person takes by hand says no more that it is held; what others wrote since is left alone."""
+"""A held or failed lead that a person takes by hand says so no more; what others wrote since is left alone."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import pytest
 from structlog.testing import capture_logs
@@ -220,3 +222,97 @@ def test_many_are_cleared_by_twenty_five_a_call_each_by_itself(rig: Rig):
     assert (faults[1].lead_id, len(faults)) == (ids[27], 2)
     assert [one for one in ids[:27] if rig.lead(one)["Routing_Status__c"]] == [ids[3]]
     assert rig.calls() - used == 2
+
+
+# ---- a lead whose job died ------------------------------------------------------------------------------------------
+
+
+def dead(rig: Rig, life: Life) -> str:
+    """A lead that the org refused for good, of which every event so far is heard."""
+    rig.forbid('AND(NOT(ISNEW()), ISCHANGED(OwnerId), Company = "Acme")', "Not this company")
+    lead = rig.rest_org.lead()
+    life.goes_on()
+    rig.allow()
+    assert (shown(rig, lead)[0], rig.store.queue().dead) == ("Failed", 1)
+    return lead
+
+
+def discards(rig: Rig) -> None:
+    assert rig.store.discard(rig.jobs()[0].id, "spam")
+
+
+@pytest.mark.parametrize("before", [lambda rig: None, discards], ids=["dead", "discarded"])
+def test_a_failed_lead_that_a_person_takes_is_cleared_by_that_event(rig: Rig, before: Callable[[Rig], None]):
+    """P62: status and text alone; the dead job stays, for whoever is to look at it; our echo asks nobody."""
+    life = Life(rig)
+    lead = dead(rig, life)
+    before(rig)
+    takes(rig, lead)
+    life.goes_on()
+    used = rig.calls()
+    life.goes_on()
+
+    assert (shown(rig, lead), rig.owner(lead), rig.ledger()) == (BLANK, "Bob", [])
+    assert (rig.outcomes()[1:], life.heard(), rig.calls()) == (["skipped: already owned"], 2, used)
+
+
+def test_a_failed_lead_that_is_edited_or_given_to_another_queue_stays_failed(rig: Rig):
+    """Who is to see it still has to; an edit of a lead that is in the intake is no taking, and asks nobody."""
+    life = Life(rig)
+    lead = dead(rig, life)
+    rig.clock.advance(1)
+    rig.rest_org.update(lead, Title="Edited")
+    life.goes_on()
+    heard = life.heard()
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Default_Assigned"))
+    life.goes_on()
+
+    assert (heard, shown(rig, lead)[0]) == (1, "Failed")
+
+
+def test_a_failed_lead_that_is_given_back_to_the_intake_is_routed(rig: Rig):
+    """Its cause is mended: the same event asks as for any other lead."""
+    life = Life(rig)
+    lead = dead(rig, life)
+    takes(rig, lead)
+    rig.clock.advance(1)
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+    life.goes_on()
+
+    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
+
+
+@pytest.mark.parametrize("rep", ["ann", "bob"])
+def test_an_event_that_tells_no_fields_clears_what_has_another_owner(rig: Rig, rep: str):
+    """A lead of Ann's that failed on its way to Bob's group: behind a gap it is Bob's, or still hers and so Failed."""
+    rest = rig.rest_org
+    rest.update(rest.refs["emea"], Reroute__c="Reroute")
+    hot = rest.insert("Round_Robin_Group__c", Name="Hot", Key__c="hot", Mode__c="Live")
+    rest.insert("Round_Robin_Member__c", Group__c=hot, User__c=rest.refs["bob"])
+    rule = {"Name": "Hot", "Precedence__c": 1, "Active__c": True, "Criteria__c": "Rating = 'Hot'"}
+    rest.insert("Routing_Rule__c", **rule, Target_Group__c=hot)
+    life = Life(rig)
+    lead = rest.lead()
+    life.goes_on()
+    rig.forbid("ISCHANGED(OwnerId)", "Nobody else")
+    rest.update(lead, Rating="Hot")
+    life.goes_on()
+    rig.allow()
+    assert (shown(rig, lead)[0], rig.owner(lead)) == ("Failed", "Ann")
+    rig.org.events.faults.arm("gap_event")
+    rest.update(lead, OwnerId=rest.refs[rep], Rating="Cold")
+    life.goes_on()
+
+    assert (shown(rig, lead)[0], rig.owner(lead)) == (("Failed", "Ann") if rep == "ann" else (None, "Bob"))
+    assert life.heard() == 3
+
+
+def test_the_router_inside_that_gives_a_failed_lead_to_its_fallback_owner_is_left_alone(rig: Rig):
+    """It writes the status in the save that gives the lead: who has it is to see that it failed."""
+    life = Life(rig)
+    lead = dead(rig, life)
+    rig.clock.advance(1)
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.refs["bob"], Routing_Status__c="Failed", Routing_Error__c="again")
+    life.goes_on()
+
+    assert (shown(rig, lead), life.heard()) == (("Failed", "again"), 1)

@@ -40,6 +40,7 @@ def _new(configuration: Configuration, lead: Lead) -> Lead:
         fields=fields,
         held=False,
         queued=False,
+        failed=False,
         overridden_at=None,
         told="",
     )

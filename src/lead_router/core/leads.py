@@ -46,8 +46,9 @@ ELLIPSIS: Final = "…"  # ends a text that was cut to the size of its field
 class Lead:
     """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested.
 
-    `status` is `Lead.Status`; `held` and `queued` say that `Routing_Status__c` shows Held or Queued, `told` is the text
-    beside it, cut to its field; `overridden_at` is when others changed its owner, as far as it shows that.
+    `status` is `Lead.Status`; `held`, `queued` and `failed` say that `Routing_Status__c` shows Held, Queued or Failed,
+    `told` is the text beside it, cut to its field; `overridden_at` is when others changed its owner, as far as it shows
+    that.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Lead:
     overridden_at: datetime | None = None
     told: str = ""
     queued: bool = False
+    failed: bool = False
 
     def shows(self, reason: str) -> bool:
         """Whether the lead already says that it is held for this reason, as far as its field has room."""

@@ -1,8 +1,8 @@
-"""Clearing: a lead that a person took is no longer held, and one that wants nothing no longer queued: none says so."""
+"""Clearing: a lead that a person took is no longer held or failed, one that wants nothing no longer queued."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -25,17 +25,17 @@ class Uncleared:
 OWNED = "already owned"  # the reason of a skip
 
 
-def idle(snapshot: Snapshot, decisions: Iterable[Decision]) -> list[Idle]:
-    """Leads that show that they are held or queued, though nothing more is wanted of them."""
+def idle(snapshot: Snapshot, decisions: Iterable[Decision], taken: Collection[str] = ()) -> list[Idle]:
+    """Leads that show Held or Queued, or Failed and are `taken`, though nothing more is wanted of them."""
     found: list[Idle] = []
     for decision in decisions:
         lead = snapshot.leads.get(decision.ask.lead_id)
         match decision:
             case Skip(queued=True, shows=shows) if lead is not None:
                 found.append(Idle(lead, shows))
-            case Skip(reason=reason) if lead is not None and lead.held and reason == OWNED:
+            case Skip(reason=reason) if lead is not None and reason == OWNED and (lead.held or lead.id in taken):
                 found.append(Idle(lead))
-            case Count() if lead is not None and (lead.held or lead.queued):
+            case Count() if lead is not None and (lead.held or lead.queued or lead.failed):
                 found.append(Idle(lead))
             case _:
                 pass

@@ -13,6 +13,7 @@ from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.causes import CREATED, cause_of, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
+from lead_router.loops.taking import AFTER_DEATH, may_be_taken
 from lead_router.ports import Change, Delivery, EventSource, Hold, JobStore, NewJob, Unreadable
 
 _log = structlog.get_logger(__name__)
@@ -20,8 +21,11 @@ _log = structlog.get_logger(__name__)
 LATELY_S = 2 * SOON.total_seconds()  # an event may come late
 
 
-def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: str) -> NewJob:
-    """The job for a change. Its key is what the event is, so that the same delivery twice is one job."""
+def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: str, *, died: bool = False) -> NewJob:
+    """The job for a change. Its key is what the event is, so that the same delivery twice is one job.
+
+    `died` says that an earlier job of its lead did, and that the change may have given it to somebody.
+    """
     if change.change_type in CREATED:
         key = create_key(org_id, change.record_id)
     else:
@@ -35,6 +39,8 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
     giver = given_by(change, configuration)
     if giver is not None:
         payload[GIVEN_BY] = giver
+    if died:
+        payload[AFTER_DEATH] = True
     owner = unassigned_under(change, configuration)
     if owner is not None:
         payload[UNASSIGNED_UNDER] = owner
@@ -119,6 +125,7 @@ class Intake:
         changed: set[str] = set()
         unreadable = list(delivery.unreadable)
         ours = self._given_elsewhere(delivery, configuration)
+        failed = self._failed(delivery, configuration)
         for change in delivery.changes:
             try:
                 if self._own(change):
@@ -128,8 +135,9 @@ class Intake:
                 cause = cause_of(change, configuration)
                 if cause is None and change.record_id in ours and given_by(change, configuration) is not None:
                     cause = Cause.WAITING  # the worker finds it owned, and shows whose owner was changed
-                if cause is not None:
-                    jobs.append(job_of(change, cause, configuration, self._org_id))
+                died = change.record_id in failed and may_be_taken(change, configuration)
+                if cause is not None or died:
+                    jobs.append(job_of(change, cause or Cause.WAITING, configuration, self._org_id, died=died))
             except Exception as fault:  # noqa: BLE001 - whatever it is, the sweep finds the lead
                 _log.exception("change_unreadable", lead=change.record_id, identity=change.identity)
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
@@ -145,6 +153,11 @@ class Intake:
         """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""
         given = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
         return self._store.asked_lately(sorted(given), within_s=LATELY_S)
+
+    def _failed(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
+        """Leads that somebody may have given to someone, and whose job died; a person may have discarded it since."""
+        given = sorted({one.record_id for one in delivery.changes if may_be_taken(one, configuration)})
+        return frozenset({**self._store.deaths(given), **self._store.discards(given)}) if given else frozenset()
 
     def subscribed(self) -> bool:
         """Whether the org has acknowledged the subscription, and it was not lost since."""

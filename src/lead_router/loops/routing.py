@@ -19,6 +19,7 @@ from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve
+from lead_router.loops.taking import taken
 from lead_router.ports import (
     Bury,
     Committed,
@@ -98,7 +99,7 @@ class Routing:
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
         decisions = decided(self._store, self._configuration, snapshot, asks, reroutes_max=self._reroutes_max)
-        uncleared = clear(self._org, idle(snapshot, decisions))
+        uncleared = clear(self._org, idle(snapshot, decisions, taken(snapshot, portion.jobs)))
         if uncleared.moved and portion.passes < CLEAR_PASSES:
             return [replace(portion, passes=portion.passes + 1)]  # who changed one may have given it back
         tell_returned(self._configuration, snapshot, portion.jobs)

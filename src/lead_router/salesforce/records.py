@@ -67,6 +67,7 @@ def lead(row: Row) -> Lead:
         overridden_at=moment(overridden_at) if overridden_at else None,
         told=row[LeadFields.ERROR] or "",
         queued=row[LeadFields.STATUS] == Status.QUEUED,
+        failed=row[LeadFields.STATUS] == Status.FAILED,
     )
 
 
