@@ -69,6 +69,21 @@ def test_unassigned_leads_are_those_of_the_queue_that_is_shipped():
     assert owners == [queue.text("name")]
 
 
+def test_reports_of_leads_leave_converted_ones_out():
+    """A lead that is converted while it shows Queued, Held or Failed takes no write any more, and waits for nobody."""
+    (kind,) = (item.name for item in shipped.of("reportType") if item.text("baseObject") == names.Objects.LEAD)
+    of_leads = [item for item in shipped.of("report") if item.text("reportType") == f"{kind}__c"]
+    asked = [
+        [
+            tuple(shipped.text(entry, tag) for tag in ("column", "operator", "value"))
+            for entry in item.root.iter(f"{shipped.NAMESPACE}criteriaItems")
+        ]
+        for item in of_leads
+    ]
+    assert len(of_leads) == 2
+    assert all(("Lead$IsConverted", "equals", "0") in criteria for criteria in asked)
+
+
 @pytest.mark.parametrize(("item", "table", "path"), TYPE_COLUMNS, ids=lambda part: getattr(part, "name", part))
 def test_who_keeps_groups_may_read_what_reports_show(item: shipped.Item, table: str, path: str):
     """A column that its reader may not see is missing from the report without a word."""
