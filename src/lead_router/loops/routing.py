@@ -145,7 +145,8 @@ class Routing:
 
     def _write(self, batch: Batch, portion: Portion) -> list[Portion]:
         jobs = tuple(self.open[write.ask.lead_id] for write in batch.writes)
-        kept = self._store.renew(jobs, lease_s=self._lease_s)
+        # Those of later writes too: the claim as a whole may take longer than one lease, each call of it may not.
+        kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)
         if len(kept) < len(jobs):
             for job in jobs:
                 if job.id not in kept:

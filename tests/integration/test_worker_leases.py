@@ -1,0 +1,78 @@
+"""A claim holds for as long as its worker is at work, however many calls that takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from lead_router.errors import StoreUnavailable
+from support.worker_rig import LEASE_S, Rig
+
+COUNTRIES = ("Japan", "Chile", "Kenya", "Nepal")
+
+
+@pytest.fixture
+def rig(tmp_path):
+    """A group for each of four countries, with Ann in all of them."""
+    made = Rig(tmp_path)
+    org = made.rest_org
+    for place, country in enumerate(COUNTRIES, start=1):
+        group = org.insert("Round_Robin_Group__c", Name=country, Key__c=country, Mode__c="Live", Epoch__c=1)
+        org.insert("Round_Robin_Member__c", Group__c=group, User__c=org.refs["ann"])
+        rule = {"Name": country, "Precedence__c": place, "Active__c": True, "Criteria__c": f"Country = '{country}'"}
+        org.insert("Routing_Rule__c", Target_Group__c=group, **rule)
+    made.router = made.worker(name="after the change")
+    yield made
+    made.close()
+
+
+def test_a_step_of_many_writes_keeps_all_its_claims(rig):
+    """C1: each of four writes takes almost a lease; another worker asks after each, and is given nothing."""
+    for country in COUNTRIES:
+        rig.leads(2, Country=country)
+    rival = rig.worker(rig.connect(), name="rival")
+    given = []
+
+    def takes_long() -> None:
+        rig.clock.advance(LEASE_S - 10)
+        given.append(rival.step())
+
+    rig.client.before_write += [takes_long] * len(COUNTRIES)
+    rig.drain()
+
+    assert given == [False] * len(COUNTRIES)
+    assert rig.outcomes() == ["assigned"] * 8
+    assert [job.attempts for job in rig.jobs()] == [1] * 8
+
+
+def test_a_step_that_is_decided_again_and_again_keeps_its_claims(rig):
+    """C1: the same where locks make it begin anew, by halves."""
+    rig.leads(4)
+    rival = rig.worker(rig.connect(), name="rival")
+    given = []
+
+    def takes_long() -> None:
+        rig.clock.advance(LEASE_S / 2)
+        given.append(rival.step())
+
+    rig.rest_org.fault("lock_timeout", path="/composite", body="Turn_Key__c", count=4)
+    rig.client.before_write += [takes_long] * 8
+    rig.drain()
+
+    assert len(given) > 4
+    assert not any(given)
+    assert rig.outcomes() == ["assigned"] * 4
+
+
+def test_a_claim_that_the_database_refuses_is_no_empty_queue(rig):
+    """C5: it is raised, so that it is logged and told, and nobody rests as if there were nothing to do."""
+    rig.leads(1)
+    store = rig.open()
+    worker = rig.worker(store=store)
+    store.close()
+    (rig.path / "jobs.db").rename(rig.path / "away.db")
+    with pytest.raises(StoreUnavailable):
+        worker.step()
+    (rig.path / "away.db").rename(rig.path / "jobs.db")
+    rig.drain(worker)
+
+    assert rig.outcomes() == ["assigned"]
