@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from lead_router.errors import StoreUnavailable
 from lead_router.jobs import SqlJobStore
@@ -18,6 +19,7 @@ from lead_router.jobs import statements as sql
 from lead_router.jobs.postgres import PostgresEngine
 from lead_router.ports import Bury, Done, Position, Recorded, Retry
 from support.databases import CHANNEL, ORG, lead_id, new_job
+from support.freezer import line
 from support.store_workers import claim_and_hang, record_for_ever, started, work_off
 
 postgres = pytest.mark.postgres
@@ -223,6 +225,21 @@ class TestShared:
         with pytest.raises(StoreUnavailable, match=r"LEAD_ROUTER_DATABASE.*did not answer"):
             store.claim("w", limit=1, lease_s=60)
         assert [job.attempts for job in store.claim("w", limit=1, lease_s=60)] == [1]
+
+    def test_a_server_that_holds_the_line_and_says_nothing_is_given_up(self, shared):
+        """C26: a pool that hangs, a network that drops all: one verb fails in time, the next connects anew."""
+        address = conninfo_to_dict(shared.url)
+        shared.open().record([new_job(1)])
+        with line(address["host"], int(address["port"])) as between:
+            url = shared.url.replace(f":{address['port']}/", f":{between.port}/")
+            store = SqlJobStore(PostgresEngine(url, answer_s=0.3), org_id=ORG)
+            assert store.queue().queued == 1
+            between.freeze()
+            with pytest.raises(StoreUnavailable, match=r"LEAD_ROUTER_DATABASE.*did not answer.*no answer for 0.3 s"):
+                store.claim("w", limit=1, lease_s=60)
+            assert [job.attempts for job in store.claim("w", limit=1, lease_s=60)] == [1]
+            store.close()
+            assert between.connections == 2
 
     def test_a_database_that_is_down_is_asked_again(self, shared, postgres_server):
         """Every verb fails with one kind of error while it is down; nothing recorded before is lost (F7)."""

@@ -18,6 +18,7 @@ from psycopg.rows import DictRow, dict_row
 from lead_router.errors import Misconfigured, StoreUnavailable
 from lead_router.jobs.dialect import POSTGRES, translate
 from lead_router.jobs.engine import SETTING, Row, Run, Step, T
+from lead_router.jobs.patience import Bounded
 
 TRIES: Final = 5
 """How often a transaction is begun again after the database broke it off in favour of another one."""
@@ -27,6 +28,9 @@ LOCK_WAIT_S: Final = 10.0
 
 STATEMENT_S: Final = 60.0
 """How long the server works on one statement."""
+
+ANSWER_S: Final = 75.0
+"""How long a silent server is waited for: longer than it works on a statement."""
 
 STALL_S: Final = 4.0
 """How long a transaction may rest in mid-way: a router that stalls or vanishes there must not hold up the others."""
@@ -56,28 +60,29 @@ class PostgresEngine:
 
     dialect = POSTGRES
 
-    def __init__(self, url: str, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
+    def __init__(self, url: str, *, lock_wait_s: float = LOCK_WAIT_S, answer_s: float = ANSWER_S) -> None:
+        self._answer_s = answer_s
         self._limits = tuple(f"{seconds * 1000:.0f}ms" for seconds in (lock_wait_s, STATEMENT_S, STALL_S))
         self._address = _address(url)
-        self._connection: psycopg.Connection[DictRow] | None = self._connect()
+        self._connection: Bounded | None = self._connect()
 
     def write(self, steps: Sequence[Step]) -> list[list[Row]]:
         """All steps travel together, so that a transaction costs one round trip."""
-        return self._guarded(lambda connection: _pipelined(connection, steps, self._limits))
+        return self._guarded(lambda connection: _pipelined(connection, steps, self._limits), self._answer_s)
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
         """As write."""
         return self.write(steps)
 
     def exclusively(self, body: Callable[[Run], T]) -> T:
-        """The lock ends with the transaction, whoever dies in between."""
+        """The lock ends with the transaction, whoever dies in between. A migration may take as long as it takes."""
 
-        def locked(connection: psycopg.Connection[DictRow]) -> T:
+        def locked(connection: Bounded) -> T:
             with connection.transaction():
                 connection.execute(_MIGRATION_LOCK)
                 return body(lambda sql, values: _fetched(_executed(connection, sql, values)))
 
-        return self._guarded(locked)
+        return self._guarded(locked, None)
 
     def close(self) -> None:
         """May be called again; the next call of another verb connects anew."""
@@ -86,9 +91,10 @@ class PostgresEngine:
                 self._connection.close()
             self._connection = None
 
-    def _guarded(self, transaction: Callable[[psycopg.Connection[DictRow]], T]) -> T:
+    def _guarded(self, transaction: Callable[[Bounded], T], silence_s: float | None) -> T:
         for left in reversed(range(TRIES)):
             connection = self._connection = self._connection or self._connect()
+            connection.silence_s = silence_s
             try:
                 return transaction(connection)
             except psycopg.Error as fault:
@@ -98,10 +104,10 @@ class PostgresEngine:
                 self._refuse(fault)
         raise AssertionError
 
-    def _connect(self) -> psycopg.Connection[DictRow]:
+    def _connect(self) -> Bounded:
         try:
             # Never prepared: plans are made for the values at hand, and no statement outlives its transaction.
-            connection = psycopg.connect(
+            connection = Bounded.connect(
                 make_conninfo(**self._address), autocommit=True, prepare_threshold=None, row_factory=dict_row
             )
         except psycopg.Error as fault:
