@@ -66,6 +66,47 @@ def test_every_wording_of_a_lost_session_leads_to_a_handshake(error, rig):
     assert [cookie for channel, cookie in rig.server.cookies if channel == HANDSHAKE] == ["", COOKIE]
 
 
+@pytest.mark.parametrize("cut", [True, False])
+@pytest.mark.parametrize("unknown", ["402::Unknown client", UNKNOWN_CLIENT])
+def test_another_node_behind_the_balancer_takes_over(cut, unknown, rig):
+    """A8: node 1 goes during a long poll; one handshake, and all that follows bears the cookie of node 2."""
+    rig.server.hold_s = 5
+    rig.settle()
+    if cut:
+        rig.server.fail(CONNECT, Drop())
+    rig.server.fail_over("BAYEUX_BROWSER=node-2", unknown)
+    rig.server.publish(created(2))
+    rig.fill(lambda: rig.shelf.position == at(2))
+    first, second = [n for n, (channel, _) in enumerate(rig.server.cookies) if channel == HANDSHAKE]
+    assert (first, rig.server.cookies[second][1] == "") == (0, False)
+    assert {cookie for _, cookie in rig.server.cookies[second + 1 :]} == {"BAYEUX_BROWSER=node-2"}
+    assert {channel for channel, _ in rig.server.cookies[second + 1 :]} == {CONNECT, SUBSCRIBE}
+    assert (rig.shelf.brought, rig.tokens.refreshes) == ([identity(1), identity(2)], [])
+
+
+def test_six_lost_sessions_leave_one_stream(rig):
+    """A10: after that an event comes once; one connect is open at a time, and each start is the stored one."""
+    rig.settle()
+    for number, fault in enumerate([Drop(), Say(UNKNOWN_CLIENT, {"reconnect": "handshake"}), Say(BUSY)] * 2, start=2):
+        rig.server.fail(CONNECT, fault)
+        rig.fill(lambda wanted=number: rig.server.count(SUBSCRIBE) == wanted)
+    rig.server.publish(created(2), replay_id=500)
+    rig.fill(lambda: rig.shelf.position == at(500))
+    assert rig.shelf.brought == [identity(1), identity(2)]
+    assert (rig.server.most_connects, set(rig.server.starts()[1:])) == (1, {1})
+
+
+def test_a_source_that_closes_leaves_the_others_their_session(rig):
+    """B4: two routers with one token; one goes, the other's session and token are as before."""
+    leaving = rig.settle()
+    staying = rig.open()
+    rig.fill(lambda: staying.state() == "subscribed")
+    leaving.close()
+    rig.server.publish(created(2))
+    rig.fill(lambda: rig.shelf.position == at(2))
+    assert (rig.server.count(DISCONNECT), rig.server.count(HANDSHAKE), rig.tokens.refreshes) == (1, 2, [])
+
+
 def test_an_expired_replay_id_is_never_tried_again(rig):
     """A2, A4, P38: a dead id leads to everything retained, one gap and one alarm; the store forgets it with the gap."""
     rig.server.publish(created(1), replay_id=50)

@@ -71,6 +71,8 @@ class FaultServer:
         self.hold_s = 0.1
         self.interval, self.timeout = 0, 2000
         self.tokens = {"token-1"}
+        self.cookie = COOKIE
+        self.unknown = UNKNOWN_CLIENT
         self.first = 1
         self.events: list[dict] = []
         self.clients: dict[str, Client] = {}
@@ -122,6 +124,13 @@ class FaultServer:
             self.clients.clear()
             self.changed.notify_all()
 
+    def fail_over(self, cookie: str, unknown: str) -> None:
+        """The node is gone: the balancer sends all to one that has another cookie, knows nobody, and words it so."""
+        with self.changed:
+            self.clients.clear()
+            self.cookie, self.unknown = cookie, unknown
+            self.changed.notify_all()
+
     def count(self, channel: str) -> int:
         """How many requests came in on a meta channel."""
         with self.changed:
@@ -154,9 +163,9 @@ class FaultServer:
             self.clients[client_id] = Client()
             ext = {"replay": True, "payload.format": True}
             return [reply | {"clientId": client_id, "supportedConnectionTypes": ["long-polling"], "ext": ext}]
-        if client_id not in self.clients or COOKIE not in headers.get("Cookie", ""):
+        if client_id not in self.clients or self.cookie not in headers.get("Cookie", ""):
             advice = {"reconnect": "handshake", "interval": 0}
-            return [reply | {"successful": False, "error": UNKNOWN_CLIENT, "advice": advice}]
+            return [reply | {"successful": False, "error": self.unknown, "advice": advice}]
         if channel == SUBSCRIBE:
             return [reply | self._subscribed(self.clients[client_id], frame)]
         if channel == CONNECT:
@@ -187,7 +196,7 @@ class FaultServer:
             self.open_connects -= 1
         if client_id not in self.clients:
             advice = {"reconnect": "handshake", "interval": 0}
-            return [reply | {"successful": False, "error": UNKNOWN_CLIENT, "advice": advice}]
+            return [reply | {"successful": False, "error": self.unknown, "advice": advice}]
         due = self._due(client_id)
         client = self.clients[client_id]
         if due:
@@ -248,7 +257,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if (headers or {}).get("Content-Type") is None:
             self.send_header("Content-Type", "application/json")
-        self.send_header("Set-Cookie", f"{COOKIE}; Path=/")
+        self.send_header("Set-Cookie", f"{self.server.owner.cookie}; Path=/")
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
