@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from lead_router.core.model import Submission
-from lead_router.jobs import ATTEMPTS_MAX, CLAIM_MAX, known_orgs
+from lead_router.jobs import ATTEMPTS_MAX, CLAIM_MAX, known_orgs, open_store
 from lead_router.ports import (
     Bury,
     Done,
@@ -550,6 +552,41 @@ class TestTime:
             ((now,),) = database.execute("SELECT now()")
         assert abs(view.created_at - now) < timedelta(seconds=30)
         assert view.next_run_at == view.created_at
+
+    @pytest.mark.postgres
+    def test_hosts_whose_clocks_differ_share_one_time(self, shared):
+        """C17: hosts ten minutes early and late: no live lease is taken, and what is due is due for all of them."""
+        early, right, late = (
+            open_store(shared.url, org_id=ORG, clock=lambda off=off: time.time() + off) for off in (-600, 0, 600)
+        )
+        with closing(early), closing(right), closing(late):
+            late.record([new_job(1)])
+            early.record([new_job(2)])
+            held = claim(early, worker="early", lease_s=120, limit=1)
+            (other,) = claim(right, worker="right", lease_s=120)
+            assert leads([*held, other]) == [lead_id(1), lead_id(2)]
+            assert claim(late, worker="late", lease_s=120) == []
+            early.end([(held[0], Retry(60, "locked"))])
+            assert claim(late, worker="late") == []
+            shared.wait(61)
+            assert leads(claim(early, worker="early")) == [lead_id(1)]
+            shared.wait(61)
+            assert sorted(leads(claim(late, worker="late"))) == [lead_id(1), lead_id(2)]
+
+    @pytest.mark.parametrize("jump_s", [600, -600])
+    def test_a_jump_of_the_one_host_s_clock_costs_no_second_end(self, embedded, jump_s):
+        """C17: on SQLite a lease may end early or late by it; two claims are kept apart by their tokens."""
+        store = embedded.open()
+        store.record([new_job(1)])
+        (first,) = claim(store, lease_s=120)
+        embedded.now += jump_s
+        again = claim(store, worker="w2", lease_s=120)
+        assert bool(again) is (jump_s > 0)
+        late, holder = (first, again[0]) if again else (None, first)
+        assert late is None or store.end([(late, Done("late"))]) == frozenset()
+        assert store.end([(holder, Done("in time"))]) == {holder.id}
+        assert store.end([(first, Done("late"))]) == frozenset()
+        assert store.job(first.id).outcome == "in time"
 
     def test_the_org_is_the_stores(self, database, store):
         """Rows bear the org they were recorded for."""

@@ -89,7 +89,7 @@ def test_quotes_around_a_value_are_refused():
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name, value):
-    """One clear error naming the setting."""
+    """One clear error naming the setting; a lease, for one, outlasts the longest call (B1, C1)."""
     with pytest.raises(Misconfigured, match=name) as refused:
         load({name: value})
 
