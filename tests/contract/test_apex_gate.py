@@ -21,6 +21,7 @@ RULE = f"{POOL}/validationRules/Turn_Rises.validationRule-meta.xml"
 GIVEN = "lead.Pooled_At__c = Datetime.now();"
 SWALLOWED = """Database.rollback(start);
             tell(error.getTypeName() + ': ' + error.getMessage());"""
+BUILT = "String query = FIELDS + 'WHERE Id IN :ids AND (' + String.escapeSingleQuotes(clause) + ')';"
 LOCKED = "WHERE Id IN :poolIds WITH SYSTEM_MODE FOR UPDATE"
 POND = "<Pond xmlns='http://soap.sforce.com/2006/04/metadata'/>\n"
 FAULTS = (
@@ -56,6 +57,14 @@ FAULTS = (
     Fault("soql", "a lock with an order", ROUTER, LOCKED, LOCKED.replace("FOR", "ORDER BY Id FOR")),
     Fault("soql", "a text compared with a truth", ROUTER, "IsConverted = FALSE", "IsConverted = 'no'"),
     Fault("soql", "in a text that is put together", ROUTER, "Owner.Name, Pool__r.Name", "Owner.Name, Pool__r.Nope__c"),
+    Fault(
+        "soql",
+        "in what a condition adds",
+        ROUTER,
+        BUILT,
+        f"{BUILT}\n        if (ids.isEmpty()) {{ query += ' OR Nope__c = 1'; }}",
+    ),
+    Fault("soql", "a text of which nothing is known", ROUTER, BUILT, "String query = clause;"),
     Fault(
         "lint",
         "a query in a loop",
