@@ -8,7 +8,8 @@ LeadRouterError
 │   ├── RateLimited        wait `retry_after` seconds
 │   ├── SessionExpired     the token was refused twice: log in anew
 │   ├── StoreUnavailable   the job database did not answer
-│   └── Superseded         another process listens now: leave the stream
+│   ├── Superseded         another process listens now: leave the stream
+│   └── Ending             this process was told to end: another one, or its next start, goes on
 └── Permanent              the same request will fail again
     ├── Rejected           Salesforce refuses this record or request
     ├── Misconfigured      a setting or record must be changed by a person
@@ -60,6 +61,10 @@ class StoreUnavailable(Transient):
 
 class Superseded(Transient):
     """Another process holds the subscription now; nothing of what was to be recorded was kept."""
+
+
+class Ending(Transient):
+    """This process was told to end and asks nothing more; what it was about to do waits for the next one."""
 
 
 class Permanent(LeadRouterError):

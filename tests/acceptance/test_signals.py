@@ -67,9 +67,15 @@ def test_a_second_sigterm_ends_at_once(router_at):
 
 
 def test_sigterm_while_the_org_is_out_of_reach(router_at, tmp_path):
-    """Exit 0 soon: at the start, when no org was ever found, and in the middle, when it went away."""
+    """Exit 0 soon: at the start, when no org was ever found or it hangs, and in the middle, when it went away."""
     with simulator(scenario=company.scenario()) as org:
         router = router_at(org).start().subscribed()
+        org.control("faults", {"name": "hang", "path": "/describe"})
+        hung = router_at(org, name="hung", **SLOW).start()
+        until(lambda: org.control("state")["faults"] == [], SETTLE_S, "a start to hang")
+        asked = time.monotonic()
+        assert hung.stop() == 0  # there is nothing to drain yet
+        assert time.monotonic() - asked < AT_ONCE_S
         never = Router(tmp_path / "never", environment(org, "sqlite:///jobs.db", login_url="http://localhost:9"))
     never.start().await_event("start_waits")
     router.await_event("stream_lost")  # the org has ended

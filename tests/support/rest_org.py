@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -68,12 +68,14 @@ class RestOrg:
         self.slept: list[float] = []
         self.holder, self.rest, self.client = self.connect()
 
-    def connect(self, *, lock_touch: bool = True) -> tuple[TokenHolder, Rest, SalesforceOrg]:
-        """One more router."""
+    def connect(
+        self, *, lock_touch: bool = True, ending: Callable[[], bool] = lambda: False
+    ) -> tuple[TokenHolder, Rest, SalesforceOrg]:
+        """One more router; `ending` is whether it was told to end."""
         session = open_session(self.world.base_url, adapter=OrgAdapter(self.world))
         login = Login(self.world.base_url, self.world.app.client_id, self.world.app.client_secret)
         holder = TokenHolder(login, session, now=self.clock.now, sleep=self.slept.append, dice=random.Random(1))
-        rest = Rest(holder, session)
+        rest = Rest(holder, session, ending=ending)
         return holder, rest, SalesforceOrg(rest, self.intake, now=self.clock.now, lock_touch=lock_touch)
 
     def fault(self, name: str, **matching: Any) -> None:

@@ -81,8 +81,8 @@ class Rig:
         self._stores.append(store)
         return store
 
-    def connect(self) -> Interrupted:
-        _, rest, _ = self.rest_org.connect()
+    def connect(self, ending: Callable[[], bool] = lambda: False) -> Interrupted:
+        _, rest, _ = self.rest_org.connect(ending=ending)
         return Interrupted(rest, self.intake, now=self.clock.now)
 
     def worker(
@@ -104,12 +104,12 @@ class Rig:
             backoff_cap_s=300.0,
         )
 
-    def upkeep(self, **options: Any) -> Upkeep:
+    def upkeep(self, *, org: SalesforceOrg | None = None, **options: Any) -> Upkeep:
         plain: dict[str, Any] = {"configuration_every_s": 30.0, "sweep_every_s": 300.0, "keep_done_s": 86_400.0}
         if "current" not in options:
             plain["current"] = Current(self.client.configuration())
         return Upkeep(
-            self.client,
+            org or self.client,
             self.open(),
             org_id=self.org.org_id,
             monotonic=self.clock.monotonic,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,7 @@ from urllib3.exceptions import MaxRetryError, NewConnectionError, ProtocolError
 from lead_router.core.ids import to18
 from lead_router.errors import (
     ContractMismatch,
+    Ending,
     LeadRouterError,
     LoginRefused,
     OutcomeUnknown,
@@ -32,7 +34,7 @@ IDENTITY = f"https://login.salesforce.com/id/{to18('00D000000000001')}/{to18('00
 PART = Subrequest("PATCH", "one", "composite/sobjects", {"records": []})
 
 
-def client(login_url: str = HOST) -> Rest:
+def client(login_url: str = HOST, *, ending: Callable[[], bool] = lambda: False) -> Rest:
     session = open_session(login_url)
     holder = TokenHolder(
         Login(login_url, "client", "secret"),
@@ -41,7 +43,7 @@ def client(login_url: str = HOST) -> Rest:
         sleep=lambda _: None,
         dice=random.Random(1),
     )
-    return Rest(holder, session)
+    return Rest(holder, session, ending=ending)
 
 
 @pytest.fixture
@@ -256,3 +258,18 @@ def test_a_plain_login_url_makes_the_session_plain_for_its_own_port() -> None:
     session = open_session("http://localhost:8500", adapter=inner)
     session.get("https://localhost:8500/x")
     assert inner.url == "http://localhost:8500/x"
+
+
+def test_once_told_to_end_it_reads_nothing_more_and_still_writes(org) -> None:
+    """C22: what was done must be shown; what is read would be for something that is not done any more."""
+    told: list[bool] = []
+    org.get(f"{DATA}/limits", json={"DailyApiRequests": 1})
+    org.patch(f"{DATA}/composite/sobjects", json=[{"success": True}])
+    rest = client(ending=lambda: bool(told))
+    rest.get("limits")
+    told.append(True)
+    with pytest.raises(Ending):
+        rest.get("limits")
+    with pytest.raises(Ending):
+        rest.begin()
+    assert rest.send("PATCH", "composite/sobjects", {"records": []}) == [{"success": True}]

@@ -59,41 +59,36 @@ def _lives(process_id: int) -> bool:
 def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
     """Route until SIGTERM or SIGINT; the answer is the exit code. Waits for an org or a database that is away.
 
-    `warnings` are about the settings; they are logged first.
+    `warnings` are about the settings; they are logged first. Until the loops run there is nothing to drain, and signals
+    do what they did before.
 
     Raises Misconfigured, ContractMismatch or LoginRefused, before anything is routed, for what a person must change.
     """
     log.configure(settings.log_level)
     for warning in warnings:
         _log.warning("router_warned", text=warning)
-    stopping = threading.Event()
-    stops: list[Callable[[], None]] = [stopping.set]
-    with _signals(stops), alone(settings.database) as sole:
-        wired = wire(settings)
-        org_id = _patiently(lambda: wired.tokens.token().org_id, stopping)
-        if org_id is not None:
-            _patiently(lambda: _succeed(settings, org_id), stopping)
-        _patiently(lambda: refuse_lacking(wired.rest), stopping)
-        configuration = _patiently(wired.org.configuration, stopping)
-        if org_id is None or configuration is None:
-            return 0
+    ending = threading.Event()
+    with alone(settings.database) as sole:
+        wired = wire(settings, ending=ending.is_set)
+        org_id = _patiently(lambda: wired.tokens.token().org_id)
+        _patiently(lambda: _succeed(settings, org_id))
+        _patiently(lambda: refuse_lacking(wired.rest))
+        configuration = _patiently(wired.org.configuration)
         current, breaker = Current(configuration), Breaker(time.monotonic)
         runner = Runner(lambda wake: Assembly(settings, wired, current, org_id, breaker, wake).loops())
-        stops.append(runner.stop)
-        if stopping.is_set():
-            return 0
-        switches = asdict(rollout_of(settings))
-        _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
-        doubts = (doubt(settings.database), None if sole else _SECOND)
-        for warning in (*configuration.warnings, *filter(None, doubts)):
-            _log.warning("router_warned", text=warning)
-        code = runner.run()
-        _log.info("router_stopped", code=code)
-        return code
+        with _signals((ending.set, runner.stop)):
+            switches = asdict(rollout_of(settings))
+            _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
+            doubts = (doubt(settings.database), None if sole else _SECOND)
+            for warning in (*configuration.warnings, *filter(None, doubts)):
+                _log.warning("router_warned", text=warning)
+            code = runner.run()
+            _log.info("router_stopped", code=code)
+            return code
 
 
 @contextlib.contextmanager
-def _signals(stops: list[Callable[[], None]]) -> Iterator[None]:
+def _signals(stops: Sequence[Callable[[], None]]) -> Iterator[None]:
     """The first SIGTERM or SIGINT calls `stops`; the second ends the process at once."""
     seen = threading.Event()
 
@@ -112,14 +107,13 @@ def _signals(stops: list[Callable[[], None]]) -> Iterator[None]:
             signal.signal(number, before)
 
 
-def _patiently(ask: Callable[[], T], stopping: threading.Event) -> T | None:
-    """The answer, however long Salesforce or the database is away; None if told to stop first."""
+def _patiently(ask: Callable[[], T]) -> T:
+    """The answer, however long Salesforce or the database is away."""
     pause = 0.5
-    while not stopping.is_set():
+    while True:
         try:
             return ask()
         except Transient as fault:
             _log.warning("start_waits", error=str(fault), pause_s=pause)
-            stopping.wait(pause)
+            time.sleep(pause)
             pause = min(pause * 2, START_PAUSE_MAX_S)
-    return None

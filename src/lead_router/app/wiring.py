@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -45,11 +46,11 @@ def login_of(settings: Settings) -> Login:
     return Login(settings.login_url, settings.client_id, secret, key, settings.username, settings.audience, source)
 
 
-def wire(settings: Settings) -> Wired:
-    """Build the org's client; nothing is sent yet. Raises Misconfigured naming the setting."""
+def wire(settings: Settings, *, ending: Callable[[], bool] = lambda: False) -> Wired:
+    """The org's client; nothing is sent yet, nothing read once `ending`. Raises Misconfigured naming the setting."""
     session = open_session(settings.login_url, connect_s=settings.connect_timeout_s, read_s=settings.read_timeout_s)
     tokens = TokenHolder(login_of(settings), session, now=now, sleep=time.sleep, dice=random.Random())  # noqa: S311 - jitter
-    rest = Rest(tokens, session)
+    rest = Rest(tokens, session, ending=ending)
     intake = Intake(
         queues=settings.intake_queues,
         usernames=settings.intake_users,

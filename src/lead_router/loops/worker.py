@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from lead_router.core.backoff import backoff_s
-from lead_router.errors import LeadRouterError, RateLimited, StoreUnavailable
+from lead_router.errors import Ending, LeadRouterError, RateLimited, StoreUnavailable
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.capping import REROUTES_MAX
 from lead_router.loops.current import Current
@@ -93,6 +93,10 @@ class Worker:
 
     def _stand_back(self, routing: Routing, fault: LeadRouterError) -> None:
         match fault:
+            case Ending():
+                _log.info("claims_released", released=len(routing.open))
+                self._store.end([(job, Release(0.0, str(fault))) for job in routing.open.values()])
+                return
             case RateLimited(retry_after=retry_after, daily=daily):
                 delay = self._breaker.trip(max(retry_after, DAILY_LIMIT_S if daily else 0.0))
             case _:

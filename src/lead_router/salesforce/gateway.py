@@ -120,6 +120,7 @@ class SalesforceOrg:
 
     def commit(self, batch: Batch) -> Receipt:
         """Write the batch in one call, all or nothing (DESIGN section 4)."""
+        self._rest.begin()
         composed = compose(batch, self._now(), lock_touch=self._lock_touch)
         return receipt(composed, self._rest.composite(composed.parts, write=True))
 

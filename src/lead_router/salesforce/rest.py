@@ -17,7 +17,7 @@ from simple_salesforce.api import Salesforce
 from simple_salesforce.exceptions import SalesforceError
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
 
-from lead_router.errors import ContractMismatch, LoginRefused, RateLimited, SessionExpired, Unreachable
+from lead_router.errors import ContractMismatch, Ending, LoginRefused, RateLimited, SessionExpired, Unreachable
 from lead_router.ports import Usage
 from lead_router.salesforce.auth import Token, TokenHolder
 from lead_router.salesforce.codes import BURST_PAUSE_S, hushed, surprise, troubles, unanswered
@@ -65,12 +65,16 @@ class Subanswer:
 class Rest:
     """One org's REST API for all threads. Every verb is one API call, unless the token was refused.
 
-    A read raises Unreachable where no answer came, a write OutcomeUnknown unless nothing was sent.
+    A read raises Unreachable where no answer came, a write OutcomeUnknown unless nothing was sent. Once `ending`, a
+    read raises Ending; writes still go out, as what was done must be shown.
     """
 
-    def __init__(self, tokens: TokenHolder, session: requests.Session) -> None:
+    def __init__(
+        self, tokens: TokenHolder, session: requests.Session, *, ending: Callable[[], bool] = lambda: False
+    ) -> None:
         self._tokens = tokens
         self._session = session
+        self._ending = ending
         self._lock = threading.Lock()
         self._usage = Usage()
         self._status = threading.local()
@@ -79,6 +83,11 @@ class Rest:
     def token(self) -> Token:
         """The session in use; its `org_id` and `user_id` are the org's and the integration user's."""
         return self._tokens.token()
+
+    def begin(self) -> None:
+        """Raises Ending where this process was told to end: one call more might outlast its drain."""
+        if self._ending():
+            raise Ending("this router was told to end, and asks nothing more of Salesforce")
 
     def usage(self) -> Usage:
         """Calls made by this client, and the org's daily allowance as Salesforce last told it."""
@@ -131,6 +140,8 @@ class Rest:
     def _call(
         self, method: str, path: str, *, write: bool, headers: Mapping[str, str] | None = None, **sent: Any
     ) -> Any:
+        if not write:
+            self.begin()
         body = sent.pop("body", None)
         if body is not None:
             sent["json"] = body
