@@ -124,6 +124,11 @@ class SqliteEngine:
                     f"{self._path} is not a readable SQLite database ({fault}): "
                     f"name another file in {SETTING}, or restore this one from a copy."
                 ) from fault
+            case sqlite3.SQLITE_FULL:
+                raise StoreUnavailable(
+                    f"The disk of the job database {self._path} ({SETTING}) is full: make room. Nothing is lost, "
+                    "nothing was recorded or routed meanwhile, and the router goes on by itself."
+                ) from fault
             case sqlite3.SQLITE_READONLY if code == sqlite3.SQLITE_READONLY_DBMOVED:
                 raise StoreUnavailable(
                     f"The job database {self._path} ({SETTING}) was moved away: bring it back."
