@@ -49,7 +49,7 @@ _PRIVATE_KEYS = frozenset(
         "cookie",
     ]
 )
-_QUIET = ("urllib3", "requests", "aiohttp", "asyncio", "psycopg", "simple_salesforce", "zeep", "tenacity")
+_QUIET = ("urllib3", "requests", "aiohttp", "asyncio", "simple_salesforce", "zeep", "tenacity")
 
 
 def scrub(text: str) -> str:
@@ -109,3 +109,4 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     root.setLevel(level.upper())
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it warns of is raised as well

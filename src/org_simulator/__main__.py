@@ -53,6 +53,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--host", default="localhost")
     add("--port", type=int, default=8500, help="0 picks a free one; the ready line says which")
+    add("--public-url", metavar="URL", help="where clients are told the org is; default: where it listens")
     add("--tls", type=Path, metavar="DIR", help="speak TLS with DIR/cert.pem and DIR/key.pem, made there if absent")
     add("--seed", type=int, default=0, help="of ids, tokens, orders and faults")
     add("--latency-ms", type=float, default=0.0, help="added to every REST request")
@@ -103,17 +104,18 @@ async def _serve(world: World, options: argparse.Namespace) -> None:
     try:
         await web.TCPSite(runner, options.host, options.port, ssl_context=context, backlog=512).start()
         port = runner.addresses[0][1]
-        world.base_url = f"{'https' if context else 'http'}://{options.host}:{port}"
-        print(json.dumps(_ready(world, certificate)), flush=True)  # noqa: T201
+        world.base_url = options.public_url or f"{'https' if context else 'http'}://{options.host}:{port}"
+        print(json.dumps(_ready(world, port, certificate)), flush=True)  # noqa: T201
         await ended.wait()
     finally:
         await runner.cleanup()
 
 
-def _ready(world: World, certificate: Path | None) -> dict[str, str | None]:
+def _ready(world: World, port: int, certificate: Path | None) -> dict[str, str | int | None]:
     """The one line on stdout: where the org is and how to get in."""
     return {
         "url": world.base_url,
+        "port": port,
         "certificate": str(certificate) if certificate else None,
         "org_id": world.org.org_id,
         "client_id": world.app.client_id,

@@ -37,6 +37,7 @@ _CAUSES: tuple[tuple[type[requests.RequestException], str], ...] = (
     (requests.exceptions.ConnectTimeout, "no connection in time"),
     (requests.exceptions.Timeout, "connected, but no answer in time"),
     (requests.exceptions.ConnectionError, "no connection, or it broke off"),
+    (requests.exceptions.ChunkedEncodingError, "the connection broke off in the middle of the answer"),
 )
 
 
