@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import logging
-import re
 import sys
 from collections.abc import Mapping, MutableMapping
 from typing import Any, TextIO
 
 import structlog
 
-HIDDEN = "[hidden]"
+from lead_router.core.hidden import HIDDEN, scrub, without_numbers
 
-# Salesforce's session ids start with the org's id and an exclamation mark; JWTs start with a base64 `{"`.
-_SECRETS = re.compile(
-    r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]+|eyJ[\w-]+\.[\w-]+\.[\w-]*|-----BEGIN[^-]*PRIVATE KEY-----.*", re.DOTALL
-)
-_BEARER = re.compile(r"(?i)\b(bearer|oauth|basic)\s+[A-Za-z0-9._~+/=!-]{8,}")
-_PARAMETER = re.compile(
-    r"(?i)\b(client_secret|assertion|refresh_token|access_token|password|token)(=|\"?\s*:\s*\"?)[^\s&\",}]+"
-)
-_URL_PASSWORD = re.compile(r"(\w+://[^/\s:@]*):(?!<secret>@)[^/\s@]+@")  # an example's stands in our own texts
-_EMAIL = re.compile(r"[\w.+%-][\w.+%'-]*@[\w-]+(?:\.[\w-]+)+")
-_WORD = re.compile(r"\w*")  # each of the shapes above holds something else besides; ids and names are most of a log
 _PRIVATE_KEYS = frozenset(
     [
         "email",
@@ -52,17 +40,6 @@ _PRIVATE_KEYS = frozenset(
 _QUIET = ("urllib3", "requests", "aiohttp", "asyncio", "simple_salesforce", "zeep", "tenacity")
 
 
-def scrub(text: str) -> str:
-    """The text without tokens, keys, passwords and e-mail addresses."""
-    if _WORD.fullmatch(text):
-        return text
-    text = _SECRETS.sub(HIDDEN, text)
-    text = _BEARER.sub(rf"\1 {HIDDEN}", text)
-    text = _PARAMETER.sub(rf"\1\2{HIDDEN}", text)
-    text = _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", text)
-    return _EMAIL.sub(HIDDEN, text)
-
-
 def _scrubbed(value: Any) -> Any:
     if isinstance(value, str):
         return scrub(value)
@@ -77,7 +54,10 @@ def _scrubbed(value: Any) -> Any:
 
 def scrub_event(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
     """A structlog processor: hides private fields by name and secrets by shape, in every value and traceback."""
-    return {key: HIDDEN if key.lower() in _PRIVATE_KEYS else _scrubbed(value) for key, value in event.items()}
+    hidden = {key: HIDDEN if key.lower() in _PRIVATE_KEYS else _scrubbed(value) for key, value in event.items()}
+    if isinstance(trace := hidden.get("exception"), str):  # what failed may be told with the value it failed on
+        hidden["exception"] = without_numbers(trace)
+    return hidden
 
 
 def configure(level: str, stream: TextIO | None = None) -> None:

@@ -53,6 +53,10 @@ class Settings(BaseModel):
     username: Text = Field("", description="Integration user's username, for the JWT bearer flow.")
     audience: Text = Field("", description="JWT audience; empty: login or test.salesforce.com, from the login URL.")
 
+    ca_file: Path | None = Field(
+        None, description="PEM certificates to trust instead of the usual ones, where a proxy has its own authority."
+    )
+
     database: Text = Field(
         "sqlite:///lead-router.db", description="Job database: sqlite:///path or postgresql://user:secret@host/name."
     )

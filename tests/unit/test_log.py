@@ -9,7 +9,8 @@ import logging
 import pytest
 import structlog
 
-from lead_router.log import HIDDEN, configure, scrub
+from lead_router.core.hidden import HIDDEN, scrub
+from lead_router.log import configure
 
 CANARIES = [
     "00D5f000000XXXX!AQcanaryAQcanary.canary_1",

@@ -73,6 +73,7 @@ class Assembly:
             dice=random.Random(),  # noqa: S311 - jitter
             default_start=STREAM_STARTS[self.settings.stream_start],
             notices=Channels.CONFIGURATION_CHANGES if self.settings.configuration_events else (),
+            ca_file=self.settings.ca_file,
         )
         own = partial(own_change, user_id=self.wired.tokens.token().user_id)
         return Intake(

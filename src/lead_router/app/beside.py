@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lead_router.app.looking import open_jobs
+from lead_router.core.hidden import scrub
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Configuration, Elder, Lead, Snapshot
 from lead_router.errors import LeadRouterError
-from lead_router.log import scrub
 from lead_router.loops.asks import ask_of
 from lead_router.loops.reading import LEADS_MAX, WAITING_MAX, joined
 from lead_router.ports import JobStore, Org, Sibling

@@ -9,11 +9,11 @@ from dataclasses import asdict, dataclass
 from lead_router.app.wiring import rollout_of, store_of, wire
 from lead_router.core.ages import age
 from lead_router.core.duty import moment_of, on_duty
+from lead_router.core.hidden import scrub
 from lead_router.core.model import Configuration, Snapshot
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import doubt, known_orgs, missing_file, whereabouts
-from lead_router.log import scrub
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.salesforce.doctor import diagnose as examine
 from lead_router.salesforce.names import Channels

@@ -48,7 +48,12 @@ def login_of(settings: Settings) -> Login:
 
 def wire(settings: Settings, *, ending: Callable[[], bool] = lambda: False) -> Wired:
     """The org's client; nothing is sent yet, nothing read once `ending`. Raises Misconfigured naming the setting."""
-    session = open_session(settings.login_url, connect_s=settings.connect_timeout_s, read_s=settings.read_timeout_s)
+    session = open_session(
+        settings.login_url,
+        connect_s=settings.connect_timeout_s,
+        read_s=settings.read_timeout_s,
+        ca_file=settings.ca_file,
+    )
     tokens = TokenHolder(login_of(settings), session, now=now, sleep=time.sleep, dice=random.Random())  # noqa: S311 - jitter
     rest = Rest(tokens, session, ending=ending)
     intake = Intake(

@@ -38,7 +38,7 @@ def _end_before_the_start() -> None:
 def _carried_out(asked: Namespace) -> int:
     # A second that `--help` need not wait for.
     from lead_router.cli import commands, explaining, preview, rules  # noqa: PLC0415
-    from lead_router.log import scrub  # noqa: PLC0415 - the same
+    from lead_router.core.hidden import scrub  # noqa: PLC0415 - the same
 
     carry_out: dict[str, Callable[[Namespace], int]] = {
         "run": commands.run,

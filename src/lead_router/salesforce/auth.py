@@ -241,6 +241,6 @@ def clock_text(skew_s: float | None) -> str:
 def _json(answer: requests.Response) -> Mapping[str, Any] | None:
     try:
         body = answer.json()
-    except requests.JSONDecodeError:
+    except (requests.JSONDecodeError, RecursionError):
         return None
     return body if isinstance(body, dict) else None

@@ -13,10 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from lead_router.core.hidden import scrub, without_numbers
+
 HANDSHAKE, CONNECT, SUBSCRIBE, DISCONNECT = "/meta/handshake", "/meta/connect", "/meta/subscribe", "/meta/disconnect"
 RETAINED, NEW_ONLY = -2, -1
 ADVICE_MAX_S = 300.0
 TEXT_MAX = 200
+LOOKED_AT_MAX = 1_000  # characters of a text; cut before it is scrubbed, half a secret would be told
 UNAUTHORISED, PAYMENT, FORBIDDEN, BUSY = 401, 402, 403, 503
 
 Frame: TypeAlias = Mapping[str, Any]
@@ -175,7 +178,12 @@ def reply_to(request: Frame, members: Sequence[Any]) -> Frame | Broken | ClientE
 
 
 def judge(frame: Frame) -> Loss:
-    """What an unsuccessful reply asks for."""
+    """What an unsuccessful reply asks for. Its text may be logged, whatever the reply repeats of what was sent."""
+    loss = _judged(frame)
+    return replace(loss, text=without_numbers(scrub(loss.text))[:TEXT_MAX])
+
+
+def _judged(frame: Frame) -> Loss:
     text = _reason(frame)
     lower, code = text.lower(), _code(text)
     if code == BUSY or "server is too busy" in lower:
@@ -248,7 +256,7 @@ def _reason(frame: Frame) -> str:
     ext = frame.get("ext")
     sfdc = ext.get("sfdc") if isinstance(ext, dict) else None
     nested = sfdc.get("failureReason") if isinstance(sfdc, dict) else None
-    return str(nested or frame.get("error") or f"{frame['channel']} failed without an error text")[:TEXT_MAX]
+    return str(nested or frame.get("error") or f"{frame['channel']} failed without an error text")[:LOOKED_AT_MAX]
 
 
 def _code(text: str) -> int:

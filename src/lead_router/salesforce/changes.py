@@ -177,7 +177,11 @@ def _replay_id(event: Any) -> int | None:
 
 
 def _kept(channel: str, event: Any, reason: str) -> Unreadable:
-    return Unreadable(channel, json.dumps(event, separators=(",", ":")).encode(), reason)
+    try:
+        body = json.dumps(event, separators=(",", ":"))
+    except RecursionError:
+        body, reason = "null", f"{reason}; nested too deep to be kept"
+    return Unreadable(channel, body.encode(), reason)
 
 
 def _moment(milliseconds: int) -> datetime:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from lead_router.core.hidden import scrub, without_numbers
 from lead_router.errors import (
     ContractMismatch,
     LeadRouterError,
@@ -28,6 +29,8 @@ from lead_router.errors import (
 DAILY_PAUSE_S = 60.0  # the daily allowance is a rolling 24 hours, so some of it comes back all the time
 BURST_PAUSE_S = 10.0  # long requests of others must end first; the caller adds jitter
 TEXT_MAX = 200  # characters of a foreign text that are told
+ADDRESS_MAX = 254  # characters of an e-mail address
+LOOKED_AT_MAX = 4_000  # characters of it that are looked at: a page may have millions
 
 
 class Kind(StrEnum):
@@ -103,8 +106,7 @@ REMEDIES: Mapping[str, str] = {
     "API_CURRENTLY_DISABLED": "give the integration user the right 'API Enabled'",
 }
 
-_EMAIL = re.compile(r"[^\s@:<>,;]+@[^\s@:<>,;]+")
-_PHONE = re.compile(r"(?<![A-Za-z0-9])\+?\d[\d ()./-]{6,}\d(?![A-Za-z0-9])")
+_EMAIL = re.compile(r"(?<![^\s@:<>,;])[^\s@:<>,;]++@[^\s@:<>,;]++")
 _VALUE_TOLD = re.compile(
     r"(data value too large|invalid email address|bad value for restricted picklist field): .*?(?=\(max length|$)",
     re.DOTALL,
@@ -143,9 +145,13 @@ def troubles(body: Any) -> tuple[Trouble, ...]:
 
 
 def hushed(text: str) -> str:
-    """The start of a foreign text on one line, without e-mail addresses and telephone numbers."""
-    line = " ".join(_VALUE_TOLD.sub(r"\1 ", text).split())
-    return _PHONE.sub("[number]", _EMAIL.sub("[e-mail]", line))[:TEXT_MAX]
+    """The start of a foreign text on one line, without e-mail addresses, telephone numbers and secrets."""
+    start = text[:LOOKED_AT_MAX]
+    before, _, last = start.rpartition(" ")
+    if len(text) > LOOKED_AT_MAX and len(last) <= ADDRESS_MAX:
+        start = before  # half an address would not look like one
+    line = " ".join(_VALUE_TOLD.sub(r"\1 ", start).split())
+    return without_numbers(scrub(_EMAIL.sub("[e-mail]", line)))[:TEXT_MAX]
 
 
 def told(trouble: Trouble) -> str:

@@ -15,6 +15,7 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import structlog
 
@@ -35,6 +36,7 @@ from lead_router.salesforce.cometd_session import Limits, Lost, Session, Token
 from lead_router.salesforce.names import API_VERSION
 from lead_router.salesforce.notices import Notices
 from lead_router.salesforce.replay import Progress, start_of
+from lead_router.salesforce.wire import trusting
 
 LOG = structlog.get_logger()
 DEFAULTS = Limits()
@@ -49,7 +51,7 @@ class CometdSource:
     `token(refused)` gives a token other than the refused one; it is called in a thread of its own. `load_position` is
     called in the thread of `poll`, until it succeeds once. `default_start`, for want of a position, is -2 (all that is
     retained) or -1 (new events only). What comes on the channels `notices` asks for a reload, and so does each
-    subscription to them; where the org refuses one of them, the stream goes on without it.
+    subscription to them; where the org refuses one of them, the stream goes on without it. `ca_file` is as for REST.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class CometdSource:
         default_start: int = bayeux.RETAINED,
         notices: Sequence[str] = (),
         limits: Limits = DEFAULTS,
+        ca_file: Path | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._channel = channel
@@ -73,7 +76,7 @@ class CometdSource:
         self._monotonic = monotonic
         self._log = LOG.bind(channel=channel, api_version=api_version)
         self._runner = asyncio.Runner()
-        self._session = Session(token, api_version, limits)
+        self._session = Session(token, api_version, limits, trusting(ca_file))
         self._progress = Progress(channel)
         self._notices = Notices([name for name in notices if name != channel], again_s=limits.refused_s)
         self._state = "connecting"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -58,11 +59,13 @@ class Lost(Exception):
 class Session:
     """The verbs raise Lost. Events that any answer brings are put into `inbox`, whatever else the answer says."""
 
-    def __init__(self, token: Callable[[str | None], Token], api_version: str, limits: Limits) -> None:
+    def __init__(
+        self, token: Callable[[str | None], Token], api_version: str, limits: Limits, trusted: ssl.SSLContext
+    ) -> None:
         self._token_of = token
         self._version = api_version
         self._limits = limits
-        self._http = LongPoll(answer_max_bytes=limits.answer_max_bytes)
+        self._http = LongPoll(answer_max_bytes=limits.answer_max_bytes, trusted=trusted)
         self._token: Token | None = None
         self._refused_token: str | None = None
         self._client_id = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import ssl
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 
 from lead_router.salesforce import bayeux
+from lead_router.salesforce.answers import redacted
 from lead_router.salesforce.bayeux import Broken, Loss, Oversized
 
 CONNECT_S = 10.0
@@ -20,10 +22,11 @@ CHUNK_BYTES = 65536
 
 
 class LongPoll:
-    """Posts Bayeux requests, one at a time, from one event loop."""
+    """Posts Bayeux requests, one at a time, from one event loop. `trusted` is the TLS of its connections."""
 
-    def __init__(self, *, answer_max_bytes: int) -> None:
+    def __init__(self, *, answer_max_bytes: int, trusted: ssl.SSLContext) -> None:
         self._answer_max_bytes = answer_max_bytes
+        self._trusted = trusted
         self._ids = itertools.count(1)
         self._client: aiohttp.ClientSession | None = None
 
@@ -36,6 +39,8 @@ class LongPoll:
             return await self._post(url, access_token, request, within_s)
         except TimeoutError:
             return Broken(f"no answer to {request['channel']} within {within_s:.0f} s")
+        except aiohttp.ClientConnectorCertificateError:
+            return Broken("the server's certificate was not accepted")
         except (aiohttp.ClientError, OSError, ValueError) as fault:
             # Foreign texts may repeat an address with its password; the operating system's own may not.
             reason = fault.strerror if isinstance(fault, OSError) else None
@@ -54,6 +59,7 @@ class LongPoll:
             headers=headers,
             allow_redirects=False,
             proxy=proxy_for(url),
+            ssl=self._trusted,
             timeout=aiohttp.ClientTimeout(total=within_s, connect=min(CONNECT_S, within_s)),
         ) as response:
             body = bytearray()
@@ -61,7 +67,7 @@ class LongPoll:
                 body += chunk
                 if len(body) > self._answer_max_bytes:
                     return Oversized(f"an answer exceeds {self._answer_max_bytes} bytes")
-        return bayeux.read_answer(response.status, bytes(body))
+        return bayeux.read_answer(response.status, redacted(bytes(body), [access_token]))
 
     async def forget(self) -> None:
         """Close the sockets and drop the cookies; the next post begins afresh."""

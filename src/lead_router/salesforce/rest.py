@@ -167,6 +167,8 @@ class Rest:
             _refuse(refused.status, refused.content, write=write)
         except requests.JSONDecodeError as fault:
             _refuse(getattr(self._status, "last", 200), fault.doc, write=write)
+        except (RecursionError, TypeError):  # nested without end, or no object where simple-salesforce expects one
+            raise unanswered("Salesforce's answer was no JSON of a known shape", write=write) from None
         except requests.RequestException as fault:
             text = f"Salesforce gave no answer: {why_unanswered(fault)}"
             raise (Unreachable(text) if unsent(fault) else unanswered(text, write=write)) from None

@@ -1,8 +1,10 @@
-"""The HTTP session under every call: time-outs always, retries never, plain http on this machine only."""
+"""The HTTP session under every call: time-outs and TLS always, retries never, plain http on this machine only."""
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -10,6 +12,7 @@ import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
 
 from lead_router.errors import Misconfigured
+from lead_router.salesforce.answers import ANSWER_MAX_BYTES, TooLarge, take
 
 CONNECT_S = 5.0
 READ_S = 30.0
@@ -32,6 +35,7 @@ def base_url(url: str, what: str) -> str:
 
 
 _CAUSES: tuple[tuple[type[requests.RequestException], str], ...] = (
+    (TooLarge, "it is longer than an answer may be"),
     (requests.exceptions.SSLError, "its certificate was not accepted"),
     (requests.exceptions.ProxyError, "the proxy did not let it through"),
     (requests.exceptions.ConnectTimeout, "no connection in time"),
@@ -47,16 +51,28 @@ def why_unanswered(fault: requests.RequestException) -> str:
 
 
 class Wire(BaseAdapter):
-    """Puts time-outs on every request, and sends https requests for `plain` (`host:port`) as http.
+    """Puts time-outs on every request and a limit on every answer, and always verifies certificates.
 
-    simple-salesforce always speaks https; a simulated org on this machine does not.
+    It sends https requests for `plain` (`host:port`) as http: simple-salesforce always speaks https; a simulated org on
+    this machine does not. Certificates in `ca_file` (PEM) are trusted instead of the usual ones.
     """
 
-    def __init__(self, inner: BaseAdapter, *, connect_s: float, read_s: float, plain: str | None) -> None:
+    def __init__(
+        self,
+        inner: BaseAdapter,
+        *,
+        connect_s: float,
+        read_s: float,
+        plain: str | None,
+        ca_file: Path | None = None,
+        answer_max_bytes: int = ANSWER_MAX_BYTES,
+    ) -> None:
         super().__init__()
         self._inner = inner
         self._timeout = (connect_s, read_s)
         self._plain = plain
+        self._ca_file = None if ca_file is None else str(ca_file)
+        self._answer_max_bytes = answer_max_bytes
 
     def send(
         self,
@@ -67,19 +83,21 @@ class Wire(BaseAdapter):
         cert: Any = None,
         proxies: Mapping[str, str] | None = None,
     ) -> requests.Response:
-        """Send once, with this adapter's time-outs where the caller set none."""
+        """Send once, with this adapter's time-outs where the caller set none; raises TooLarge."""
         url = urlsplit(request.url or "")
         if self._plain is not None and url.scheme == "https" and url.netloc == self._plain:
             request = request.copy()
             request.url = urlunsplit(url._replace(scheme="http"))
-        return self._inner.send(
+        answer = self._inner.send(
             request,
             stream=stream,
             timeout=timeout or self._timeout,
-            verify=verify,
+            verify=self._ca_file or verify or True,
             cert=cert,
             proxies=dict(proxies or {}),
         )
+        take(answer, self._answer_max_bytes)
+        return answer
 
     def close(self) -> None:
         """Close the sockets."""
@@ -90,16 +108,41 @@ def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
     return request
 
 
+def trusting(ca_file: Path | None) -> ssl.SSLContext:
+    """A client's TLS, which verifies; certificates in `ca_file` (PEM) are trusted instead of the machine's.
+
+    Raises Misconfigured where the file holds none.
+    """
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as fault:  # of which a text that is no certificate is one
+        why = "it holds no certificate in PEM form" if isinstance(fault, ssl.SSLError) else fault.strerror
+        raise Misconfigured(f"LEAD_ROUTER_CA_FILE: {ca_file} cannot be used: {why}") from None
+
+
 def open_session(
-    login_url: str, *, connect_s: float = CONNECT_S, read_s: float = READ_S, adapter: BaseAdapter | None = None
+    login_url: str,
+    *,
+    connect_s: float = CONNECT_S,
+    read_s: float = READ_S,
+    ca_file: Path | None = None,
+    answer_max_bytes: int = ANSWER_MAX_BYTES,
+    adapter: BaseAdapter | None = None,
 ) -> requests.Session:
-    """A session that many threads may share; `adapter` replaces the sockets. Raises Misconfigured for a bad URL."""
+    """A session that many threads may share; `adapter` replaces the sockets.
+
+    Raises Misconfigured for a bad URL, or a `ca_file` without certificates.
+    """
+    if ca_file is not None:
+        trusting(ca_file)
     url = urlsplit(base_url(login_url, "the login URL"))
     plain = url.netloc if url.scheme == "http" else None
     inner = adapter or HTTPAdapter(max_retries=0, pool_connections=4, pool_maxsize=POOL_MAX)
     session = requests.Session()
     session.auth = _as_it_is  # else an entry in ~/.netrc would replace the bearer token
-    wire = Wire(inner, connect_s=connect_s, read_s=read_s, plain=plain)
+    wire = Wire(
+        inner, connect_s=connect_s, read_s=read_s, plain=plain, ca_file=ca_file, answer_max_bytes=answer_max_bytes
+    )
     session.mount("https://", wire)
     session.mount("http://", wire)
     return session
