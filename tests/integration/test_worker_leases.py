@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
+
 import pytest
 
 from lead_router.errors import StoreUnavailable
@@ -42,6 +45,23 @@ def test_a_step_of_many_writes_keeps_all_its_claims(rig):
     assert given == [False] * len(COUNTRIES)
     assert rig.outcomes() == ["assigned"] * 8
     assert [job.attempts for job in rig.jobs()] == [1] * 8
+
+
+def test_claims_lost_to_another_worker_are_told_from_those_that_hold(rig):
+    """C7: of two leads of the second write one was taken over; nothing is written of it, and the rest goes on."""
+    _, lost, *_ = leads = [lead for country in COUNTRIES for lead in rig.leads(2, Country=country)][2:] + rig.leads(2)
+    taken = next(job.id for job in rig.jobs() if job.lead_id == lost)
+
+    def takes_over() -> None:
+        with contextlib.closing(sqlite3.connect(rig.path / "jobs.db")) as database, database:
+            database.execute("UPDATE routing_job SET claim_token = 'of another one' WHERE id = ?", (taken,))
+
+    rig.client.before_write.append(takes_over)
+    rig.router.step()
+
+    assert {write.ask.lead_id for batch in rig.client.batches for write in batch.writes}.isdisjoint({lost})
+    assert [rig.lead(lead)["Routing_Round__c"] for lead in leads] == [1.0, None, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert [job.status for job in rig.jobs()].count("done") == 9
 
 
 def test_a_step_that_is_decided_again_and_again_keeps_its_claims(rig):

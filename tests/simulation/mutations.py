@@ -51,7 +51,7 @@ MUTATIONS = (
     Mutation(
         "fence-renew",
         "loops/routing.py",
-        "if len(kept) < len(jobs):",
+        "if lost:",
         "if False:",
         kept="the ledger's keys refuse the second one; it saves calls",
     ),

@@ -147,11 +147,11 @@ class Routing:
         jobs = tuple(self.open[write.ask.lead_id] for write in batch.writes)
         # Those of later writes too: the claim as a whole may take longer than one lease, each call of it may not.
         kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)
-        if len(kept) < len(jobs):
-            for job in jobs:
-                if job.id not in kept:
-                    self.open.pop(job.lead_id)
-                    _log.warning("claim_lost", lead=job.lead_id, job=job.id)
+        lost = tuple(job for job in jobs if job.id not in kept)
+        if lost:
+            for job in lost:
+                self.open.pop(job.lead_id)
+                _log.warning("claim_lost", lead=job.lead_id, job=job.id)
             rest = tuple(job for job in jobs if job.id in kept)
             return [replace(portion, jobs=rest)] if rest else []
         try:
