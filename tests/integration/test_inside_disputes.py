@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from org_simulator.apex.invoking import construct, dispatch
 from org_simulator.switches import Switches
-from support.both_routers import Both
+from support.both_routers import Both, shipped_apex
 from support.sim_engine import Thread, until, until_waiting
 
 pytestmark = pytest.mark.apex
@@ -155,6 +156,28 @@ def test_the_sweep_routes_what_waits_whether_or_not_its_alert_can_be_mailed(tmp_
     both.rig.clock.advance(3600)
     both.sweep()
     assert turns(both) == [1, 2]
+    both.rig.close()
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(29, []), (31, ["Lead routing: leads wait"])])
+def test_a_queued_lead_that_has_an_owner_and_waits_too_long_is_told_of(tmp_path, minutes: int, told: list[str]):
+    """Whatever keeps its waves from running: it counts from its last change, not from its creation long ago."""
+    both = Both(tmp_path, INSIDE)
+    both.say(Alert_Address__c="admin@lead-router.example", Alert_After__c=30)
+    [lead] = both.post({"Email": "b0@buyer.example"})
+    both.rig.clock.advance(86_400)
+    both.rest_org.update(lead, Routing_Status__c="Queued")
+    both.rig.clock.advance(minutes * 60)
+    mails: list[dict[str, Any]] = []
+    sweep = shipped_apex().classes["routingsweep"]
+    [execute] = sweep.methods["execute"]
+
+    def look(session: Any) -> None:
+        dispatch(session, execute, construct(session, sweep, ()), [None])
+        mails.extend(session.mails)
+
+    both.org.automation.call(both.org.admin_user_id, look)
+    assert [mail["Subject"] for mail in mails] == told
     both.rig.close()
 
 
