@@ -122,7 +122,7 @@ def _newer_schema(path: Path) -> None:
     with sqlite3.connect(path) as newer:
         newer.execute("PRAGMA journal_mode = WAL")
         newer.execute("CREATE TABLE schema_version (version INTEGER, migration TEXT, applied_at INTEGER)")
-        newer.execute("INSERT INTO schema_version VALUES (999, '0999_later', 0)")
+        newer.execute("INSERT INTO schema_version VALUES (999, '0999_later.breaking', 0)")
     newer.close()
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
 import socket
 import sqlite3
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -15,18 +18,80 @@ import pytest
 from lead_router.core.model import Submission
 from lead_router.errors import LeadRouterError, Misconfigured, StoreUnavailable
 from lead_router.jobs import open_store
-from lead_router.jobs.migrations import Migration, known, migrate
-from lead_router.ports import Recorded
-from support.databases import ORG, Database, new_job
+from lead_router.jobs.migrations import BREAKING, Migration, known, migrate
+from lead_router.ports import Bury, Done, Position, Recorded, Release
+from support.databases import CHANNEL, ORG, Database, new_job
 from support.postgres import PASSWORD_USER
 from support.store_workers import open_together, started
 
 postgres = pytest.mark.postgres
+LOOKS_MAX = 10_000
+NEW_TABLE = re.compile(r"CREATE TABLE (\w+) ")
+NEW_COLUMN = re.compile(r"ALTER TABLE \w+ ADD COLUMN (\w+) ")
+UNIQUE_INDEX = re.compile(r"CREATE UNIQUE INDEX \w+ ON (\w+) ")
+FILLED = re.compile(r"UPDATE \w+ SET (\w+) = ")
+NOTE = "INSERT INTO schema_version (version, migration, applied_at) VALUES (:version, :migration, 0)"
+AFTER = Migration(
+    len(known()) + 1,
+    "after",
+    (
+        "ALTER TABLE routing_job ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'",
+        "CREATE TABLE later (org_id TEXT NOT NULL PRIMARY KEY)",
+        "CREATE INDEX routing_job_colour ON routing_job (org_id, colour)",
+    ),
+)
 VERSIONS = [(migration.version, migration.name) for migration in known()]
 
 
 def history(database):
     return database.execute("SELECT version, migration FROM schema_version ORDER BY version")
+
+
+def beside(database):
+    """A second, empty place of the same kind."""
+    if database.embedded:
+        return Database(f"{database.url}.old")
+    database.execute("CREATE SCHEMA old")
+    return Database(f"{database.url}?options=-csearch_path%3Dold")
+
+
+def with_schema(database, migrations):
+    """The database as programs that know these migrations left it."""
+    engine = database.engine()
+    migrate(engine, migrations=migrations)
+    engine.close()
+
+
+def plain(migration):
+    """Its statements without comments, each in one line."""
+    return [" ".join(re.sub("--.*", "", statement).split()) for statement in migration.statements]
+
+
+def adds(text, fresh, columns):
+    """Whether a program of before works on as it did; `fresh` tables and `columns` are the migration's own."""
+    unique = UNIQUE_INDEX.match(text)
+    column = NEW_COLUMN.match(text)
+    filled = FILLED.match(text)
+    return bool(
+        NEW_TABLE.match(text)
+        or text.startswith("CREATE INDEX ")
+        or (unique and unique[1] in fresh)
+        or (
+            column
+            and ("NOT NULL" not in text or " DEFAULT " in text)
+            and not re.search("UNIQUE|CHECK|REFERENCES", text)
+        )
+        or (filled and filled[1] in columns)
+    )
+
+
+def until_waiting(database, count):
+    """So many sessions wait for the lock of the migration; a file's waiters show nowhere."""
+    if database.embedded:
+        return
+    looks = itertools.count()
+    while database.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") != [(count,)]:
+        assert next(looks) < LOOKS_MAX
 
 
 def refused(url, kind=Misconfigured):
@@ -49,15 +114,22 @@ class TestHistory:
         assert history(database) == VERSIONS
 
     def test_five_routers_that_start_together_migrate_once(self, database):
-        """All five start, one migrates, the others wait without failing (F14)."""
-        with started(open_together, database.url, *[()] * 5) as routers:
+        """All five start, one migrates, the others wait without failing (F14); on an empty database, then on one of an
+        old schema. Two are of the version before, which goes on whichever was first.
+        """
+        old = beside(database)
+        with_schema(old, known()[:3])
+        before = len(VERSIONS) - 1
+        with started(open_together, database.url, (), (before,), (), (before,), ()) as routers:
             for _, pipe in routers:
                 assert pipe.recv() == "ready"
-            for _, pipe in routers:
-                pipe.send("go")
-            assert [pipe.recv() for _, pipe in routers] == ["opened"] * 5
-        assert history(database) == VERSIONS
-        assert database.open().queue().queued == 1
+            for place in (database, old):
+                for _, pipe in routers:
+                    pipe.send(place.url)
+                assert [pipe.recv() for _, pipe in routers] == ["opened"] * 5
+                assert history(place) == VERSIONS
+                assert place.open().queue().queued == 1
+        old.close()
 
     def test_ten_threads_that_start_together_migrate_once(self, database):
         """The same inside one process."""
@@ -111,13 +183,77 @@ class TestHistory:
             database.execute("SELECT 1 FROM half")
         assert database.open().queue().queued == 0
 
-    def test_a_newer_schema_is_left_alone(self, database):
-        """An older program that met it would not know what it breaks."""
+    def test_a_newer_schema_that_breaks_this_program_is_refused_and_left_alone(self, database):
+        """Even where later steps only add; the text names both numbers and the remedy."""
         database.open().close()
-        database.execute("INSERT INTO schema_version VALUES (99, 'to_come', 0)")
+        database.execute("INSERT INTO schema_version VALUES (98, '0098_splits.breaking', 0), (99, '0099_adds', 0)")
         text = refused(database.url)
-        assert "schema 99" in text
+        assert f"schema 99, this program knows {len(VERSIONS)}" in text
         assert "newer program" in text
+        assert history(database)[-1] == (99, "0099_adds")
+
+    def test_a_newer_schema_that_only_adds_is_worked_with(self, database):
+        """What a router writes and reads, on the schema of the version after: a column, a table and an index more."""
+        with_schema(database, (*known(), AFTER))
+        before = history(database)
+        store = database.open()
+        store.record([new_job(number) for number in range(3)], position=Position(CHANNEL, b"1"), sweep="first")
+        first, second, third = store.claim("w", limit=9, lease_s=60)
+        assert len(store.renew([first], lease_s=60)) == 1
+        store.end([(first, Done("assigned")), (second, Bury("no")), (third, Release(60, "held: later", "g"))])
+        assert store.take_sweep(every_s=300) == "first"
+        assert store.revive(second.id)
+        assert [job.id for job in store.claim("w", limit=9, lease_s=60)] == [second.id]
+        assert store.position(CHANNEL) == Position(CHANNEL, b"1")
+        seen = store.queue()
+        assert (seen.done, seen.working, seen.held) == (1, 1, 1)
+        assert store.forget(older_than_s=-60, limit=9) == 1
+        assert history(database) == before
+        assert database.execute("SELECT DISTINCT colour FROM routing_job") == [("red",)]
+
+    @pytest.mark.parametrize("knows", range(1, len(VERSIONS)))
+    def test_every_version_of_before_starts_on_the_newest_schema(self, database, knows):
+        """Beside the newest program, or in its place again; it changes nothing. None of ours so far breaks another."""
+        database.open().record([new_job(1)])
+        engine = database.engine()
+        assert migrate(engine, migrations=known()[:knows]) == len(VERSIONS)
+        engine.close()
+        assert history(database) == VERSIONS
+
+    def test_a_migration_only_adds_or_says_that_it_breaks(self):
+        """What the version before writes and reads stays as it is: the rule that the ones above rest on."""
+        for migration in known():
+            fresh = {found[1] for found in map(NEW_TABLE.match, plain(migration)) if found}
+            columns = {found[1] for found in map(NEW_COLUMN.match, plain(migration)) if found}
+            odd = [text for text in plain(migration) if not adds(text, fresh, columns)]
+            assert odd == [] or migration.name.endswith(BREAKING), migration.name
+
+    def test_a_slow_migration_makes_others_wait_without_failing(self, database):
+        """F14: for minutes, if need be; whoever waits finds it done, and does nothing again."""
+        with_schema(database, known()[:3])
+        slow, order = database.engine(), []
+        begun, go_on = threading.Event(), threading.Event()
+
+        def migrating(run):
+            begun.set()
+            assert go_on.wait(60)
+            for migration in known()[3:]:
+                for statement in migration.statements:
+                    run(statement, {})
+                run(NOTE, {"version": migration.version, "migration": migration.name})
+            order.append("migrated")
+
+        with ThreadPoolExecutor(3) as pool:
+            first = pool.submit(slow.exclusively, migrating)
+            assert begun.wait(60)
+            others = [pool.submit(lambda: (database.open().queue(), order.append("opened"))) for _ in range(2)]
+            until_waiting(database, 2)
+            go_on.set()
+            first.result(60)
+            assert [other.result(60)[0].queued for other in others] == [0, 0]
+        slow.close()
+        assert order == ["migrated", "opened", "opened"]
+        assert history(database) == VERSIONS
 
 
 class TestForeign:

@@ -9,9 +9,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from lead_router.jobs import open_store
+from lead_router.jobs import SqlJobStore, open_store
+from lead_router.jobs.migrations import known, migrate
 from lead_router.ports import Done, Position
-from support.databases import CHANNEL, ORG, new_job
+from support.databases import CHANNEL, ORG, Database, new_job
 
 JOIN_S = 60
 
@@ -50,14 +51,16 @@ def claim_and_hang(url: str, pipe: Connection) -> None:
     pipe.recv()
 
 
-def open_together(url: str, pipe: Connection) -> None:
-    """Open the store the moment the test says so."""
+def open_together(_url: str, pipe: Connection, knows: int | None = None) -> None:
+    """Open a store wherever and the moment the test says so, as a program that knows the first `knows` migrations."""
     pipe.send("ready")
-    pipe.recv()
-    store = open_store(url, org_id=ORG)
-    store.record([new_job(1)])
-    store.close()
-    pipe.send("opened")
+    for where in iter(pipe.recv, ""):
+        engine = Database(where).engine()
+        migrate(engine, migrations=known()[:knows])
+        store = SqlJobStore(engine, org_id=ORG)
+        store.record([new_job(1)])
+        store.close()
+        pipe.send("opened")
 
 
 @contextmanager

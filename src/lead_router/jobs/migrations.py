@@ -1,4 +1,9 @@
-"""The schema's history: numbered SQL files, applied once each, by one router at a time, all or none."""
+"""The schema's history: numbered SQL files, applied once each, by one router at a time, all or none.
+
+Programs of two versions may work on one database, so a migration only adds: tables, columns that may be left out, and
+indexes that no row of another program can break. One that does anything else is named `NNNN_word.breaking.sql`: a
+program that does not know it refuses to start on that schema, and goes on with any other newer one.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +24,10 @@ _CREATE: Final = """
         version INTEGER NOT NULL PRIMARY KEY, migration TEXT NOT NULL, applied_at BIGINT NOT NULL
     )
 """
-_APPLIED: Final = "SELECT * FROM schema_version ORDER BY 1 DESC LIMIT 1"  # of another program, it has other columns
+BREAKING: Final = ".breaking"
+"""Ends the name of a migration that a program of before cannot work with; kept in the database with its number."""
+
+_APPLIED: Final = "SELECT * FROM schema_version ORDER BY 1 DESC"  # of another program, it has other columns
 _NOTE: Final = "INSERT INTO schema_version (version, migration, applied_at) VALUES (:version, :migration, {now})"
 
 
@@ -45,15 +53,18 @@ def known() -> tuple[Migration, ...]:
 
 
 def migrate(engine: Engine, *, migrations: tuple[Migration, ...] | None = None) -> int:
-    """Bring the database to the newest schema that this program knows; answers its version.
+    """Bring the database to the newest schema that this program knows; answers its version, which may be a newer one.
 
-    Misconfigured: a newer program has changed it, or it belongs to another program. Nothing is changed then.
+    Misconfigured: a newer program has made it one that this program cannot work with, or it belongs to another program.
+    Nothing is changed then.
     """
     migrations = known() if migrations is None else migrations
     newest = migrations[-1].version
     tables = {row["name"] for row in engine.read([(engine.dialect.tables, {})])[0]}
-    if "schema_version" in tables and _version(engine.read([(_APPLIED, {})])[0], newest) == newest:
-        return newest
+    if "schema_version" in tables:
+        version = _version(engine.read([(_APPLIED, {})])[0], newest)
+        if version >= newest:
+            return version
     return engine.exclusively(lambda run: _apply(run, engine.dialect.tables, migrations))
 
 
@@ -72,7 +83,7 @@ def _apply(run: Run, tables: str, migrations: tuple[Migration, ...]) -> int:
             for statement in migration.statements:
                 run(statement, {})
             run(_NOTE, {"version": migration.version, "migration": migration.name})
-    return newest
+    return max(version, newest)
 
 
 def _version(applied: Sequence[Row], newest: int) -> int:
@@ -80,9 +91,10 @@ def _version(applied: Sequence[Row], newest: int) -> int:
     if not applied or not {"version", "migration", "applied_at"} <= applied[0].keys():
         raise _foreign("schema_version")
     version = int(applied[0]["version"])
-    if version > newest:
+    beyond = [str(row["migration"]) for row in applied if int(row["version"]) > newest]
+    if any(name.endswith(BREAKING) for name in beyond):
         raise Misconfigured(
-            f"The job database has schema {version}, this program knows {newest}: "
+            f"The job database has schema {version}, this program knows {newest} and cannot work with that: "
             f"start the newer program that changed it, or name another database in {SETTING}."
         )
     return version
