@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+import tomllib
+import zoneinfo
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lead_router.core.hours import is_open
 from lead_router.core.model import Absence, Assign, Group, Hold, Holiday, Outcome, Recurrence, Reroute
+from lead_router.core.zones import zone_of
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import Committed, Overridden
 from lead_router.salesforce.configuration import Intake
@@ -47,7 +53,35 @@ def test_hours_are_read_with_zone_and_week(org) -> None:
     assert group(org).hours_id == late
 
 
+@pytest.fixture
+def slim() -> Iterator[None]:
+    """A machine without a table of zones of its own, as a small container is."""
+
+    def forget() -> None:
+        zoneinfo.ZoneInfo.clear_cache()
+        zone_of.cache_clear()
+
+    zoneinfo.reset_tzpath(to=())
+    forget()
+    yield
+    zoneinfo.reset_tzpath()
+    forget()
+
+
+def test_a_machine_without_zones_has_those_that_are_installed_with_us(org, slim) -> None:
+    """F4: shifts in Berlin are judged in Berlin's time, summer and winter; the zones are a dependency of our own."""
+    berlin = hours(org, "Berlin", TimeZoneSidKey="Europe/Berlin")
+    org.update(org.refs["emea"], Business_Hours__c=berlin)
+    shift = org.client.configuration().hours[berlin]
+    open_at = [is_open(shift, datetime(2026, month, 15, 7, 30, tzinfo=UTC)) for month in (1, 7)]
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    assert open_at == [False, True]
+    assert "tzdata" in project["dependencies"]
+
+
 def test_hours_in_an_unknown_zone_are_refused_by_name(org) -> None:
+    """F4: when the configuration is read, by the start and by the doctor; never taken for UTC."""
     odd = hours(org, "Odd", TimeZoneSidKey="Mars/Olympus")
     org.client.configuration()
     org.update(org.refs["emea"], Business_Hours__c=odd)

@@ -22,6 +22,7 @@ from org_simulator.wire.faults import (
     UNREACHABLE,
 )
 from support.rest_org import RestOrg, best
+from support.worker_rig import Rig
 
 
 @pytest.fixture
@@ -117,16 +118,18 @@ def test_threads_that_are_refused_together_log_in_once(org) -> None:
     assert all(groups == found[0] for groups in found)
 
 
-def test_a_router_that_ends_leaves_the_others_their_token(org) -> None:
-    """B4: two routers of one integration user; one goes, the other sees no 401."""
-    leaving = org.connect()[2]
-    leaving.configuration()
-    revoked = counted(org, "/oauth2/revoke")
-    del leaving
-    logins = counted(org, "/oauth2/token")
-    org.client.configuration()
-    org.client.configuration()
-    assert (len(revoked), len(logins)) == (0, 1)
+def test_a_router_that_ends_leaves_the_others_their_token(tmp_path) -> None:
+    """B4: two routers of one integration user; one drains and closes, and the other sees no 401."""
+    rig = Rig(tmp_path)
+    leaving, staying = rig.worker(rig.connect(), name="leaving"), rig.worker(rig.connect(), name="staying")
+    rig.leads(1)
+    rig.drain(leaving)
+    revoked, logins = counted(rig.rest_org, "/oauth2/revoke"), counted(rig.rest_org, "/oauth2/token")
+    leaving.close()
+    rig.leads(1)
+    rig.drain(staying)
+    rig.close()
+    assert (rig.turns(), revoked, logins) == ([1, 2], [], [])
 
 
 @pytest.mark.parametrize(("value", "daily"), [("daily", True), ("concurrent", False)])

@@ -199,6 +199,26 @@ def test_two_hundred_long_addresses_are_asked_in_queries_that_fit(org) -> None:
     assert set(found) == {leads[0], leads[199]}
 
 
+def test_odd_signs_in_what_is_asked_for_are_found_as_they_are(org) -> None:
+    """B14: no key is part of a path; in a query each is quoted and encoded once, and finds its own record alone."""
+    odd = [
+        "a+b@x.example",
+        "50%@x.example",
+        "o'neil&co=1@x.example",
+        "x?y#z/w@x.example",
+        "a_b@x.example",
+        "ä@x.example",
+    ]
+    org.rule("Contact")
+    leads = {name: org.lead(name) for name in odd}
+    contacts = {name: org.contact(name) for name in odd}
+    org.contact("aXb@x.example")  # what `_` would find as a sign of LIKE
+    found = org.client.snapshot(org.client.configuration(), list(leads.values()), []).matches
+
+    told = {lead: [match.record_id for match in matches] for lead, matches in found.items()}
+    assert told == {leads[name]: [contacts[name]] for name in odd}
+
+
 @pytest.mark.parametrize(
     ("email", "found"),
     [
