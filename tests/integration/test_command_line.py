@@ -67,6 +67,27 @@ def test_a_doctor_without_an_answer_ends_with_3_and_a_remedy(folder, jobs, capsy
     assert login["detail"] == "the login to localhost:9 had no answer: no connection, or it broke off"
 
 
+def test_a_damaged_file_is_told_of_before_it_is_used(folder, jobs, capsys):
+    """F11: a page in the middle was overwritten, as by a file system that keeps no locks; the file is left as it is."""
+    for _ in range(50):
+        jobs.record([NewJob(f"{ORG}.{n}", f"{n}", f"{n}", {"text": "x" * 500}) for n in range(50)])
+    path = folder / "lead-router.db"
+    main(["doctor", "--json"])
+    sound, *_ = json.loads(capsys.readouterr().out)
+    jobs.close()
+    whole = path.read_bytes()
+    middle = len(whole) // 2 // 4096 * 4096
+    broken = whole[:middle] + b"\xa5" * 4096 + whole[middle + 4096 :]
+    path.write_bytes(broken)
+
+    assert main(["doctor", "--json"]) == 1
+    told, *_ = json.loads(capsys.readouterr().out)
+    assert (sound["ok"], told["ok"], told["warning"]) == (True, False, False)
+    assert f"{path} is damaged: " in told["detail"]
+    assert "restore a copy" in told["remedy"]
+    assert path.read_bytes() == broken
+
+
 def test_dead_jobs_are_warned_of_with_the_command_that_shows_them(folder, jobs, capsys):
     """Each is a lead that nobody gets before a person looks: no healthy report passes over it."""
     main(["doctor", "--json"])
@@ -236,7 +257,7 @@ def test_a_place_is_told_without_user_and_password():
 
 
 def test_a_second_router_of_this_machine_is_seen(tmp_path):
-    """The lock ends with the first; other files and servers have nothing to do with it."""
+    """F11: the lock ends with the first; other files and servers have nothing to do with it."""
     url = f"sqlite:///{tmp_path}/jobs.db"
     with alone(url) as first, alone(url) as second, alone(f"{url}x") as other, alone("postgresql://host/x") as server:
         assert (first, second, other, server) == (True, False, True, True)

@@ -13,13 +13,17 @@ from lead_router.core.hidden import scrub
 from lead_router.core.model import Configuration, Snapshot
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
-from lead_router.jobs import doubt, known_orgs, missing_file, whereabouts
+from lead_router.jobs import damage, doubt, known_orgs, missing_file, whereabouts
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.salesforce.doctor import diagnose as examine
 from lead_router.salesforce.names import Channels
 from lead_router.settings import PREFIX, Settings
 
 NEXT_SHOWN = 3
+_MEND = (
+    "stop the router, keep the file, and restore a copy or let `lead-router run` make a new one: the sweep finds every "
+    "lead that is still unassigned, and the ledger keeps each from being given out twice"
+)
 START_ROUTER = "start it: `lead-router run`, or its service; where one runs, its log says why it does not listen"
 
 
@@ -139,6 +143,10 @@ def _database(settings: Settings) -> list[Finding]:
         told = f"{absent} is not there, and this user may not write to its folder, or there is none"
         remedy = f"run this as the router's user, make the folder, or change {PREFIX}DATABASE"
         return [Finding(name, ok=False, detail=told, remedy=remedy)]
+    wrong = damage(settings.database)
+    if wrong is not None:
+        told = f"{whereabouts(settings.database)} is damaged: {wrong}"
+        return [Finding(name, ok=False, detail=told, remedy=_MEND)]
     try:
         with closing(open_jobs(settings)) as store:
             queue = store.queue()

@@ -2,6 +2,7 @@
 
 from lead_router.jobs.opening import known_orgs, missing_file, open_store, whereabouts
 from lead_router.jobs.place import alone, doubt
+from lead_router.jobs.soundness import damage
 from lead_router.jobs.store import ATTEMPTS_MAX, CLAIM_MAX, SqlJobStore
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "CLAIM_MAX",
     "SqlJobStore",
     "alone",
+    "damage",
     "doubt",
     "known_orgs",
     "missing_file",
