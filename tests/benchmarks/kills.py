@@ -37,7 +37,7 @@ ENGINES = ("sqlite", "postgresql")
 START_S = SETTLE_S = 120.0
 COMMIT_WAIT_S = 30.0
 COMMIT_S = 0.03  # longest wait from the first byte of a commit to the kill
-COMMITS_LEFT = 3  # at most so many commits go by before one is struck
+COMMITS_LEFT = 8  # at most so many commits go by before one is struck
 WORK_S = 2.0
 DRAIN_S = 0.3
 LAST_WORDS = 8_000  # characters
@@ -112,7 +112,7 @@ def played(engine: str, *, kills: int, leads: int, seed: int) -> tuple[list[Life
                     lives.append(striker.life(number, moment))
                     stream.passed(number + 1)
                     sys.stderr.write(f"{engine} {number + 1} of {kills}: {moment}, {len(form.created)} leads\n")
-            router.log = Path(folder) / "last.log"
+            router.log = router.folder / f"life{kills}.log"
             at = time.time()
             router.start()
             until(lambda: all_owned(wired.org, leads), SETTLE_S, f"{leads} leads with an owner")

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,11 @@ PERSON_PREFIX = "005"
 
 class Lived(Protocol):
     """A life of the router, in seconds since 1970."""
+
+    @property
+    def number(self) -> int:
+        """Which life it is, from 0; `life<number>.log` is its log."""
+        ...
 
     @property
     def started(self) -> float:
@@ -70,15 +76,13 @@ def judged(org: Simulator, created: Collection[str], lives: Sequence[Lived], log
     seen = books(org)
     came, given = _instants(lead_changes(org))
     at = sorted(instant for instants in given.values() for instant in instants)
-    rows = Counter(row["Lead__c"] for row in seen.ledger)
-    owned = {lead_id for lead_id, lead in seen.leads.items() if str(lead["OwnerId"]).startswith(PERSON_PREFIX)}
-    starts, kills = _resumed(lives, at)
+    starts, kills = resumed(lives, [_began(logs / f"life{life.number}.log") for life in lives], at)
     return Judged(
         leads=len(created),
-        lost=sum(lead_id not in owned or rows[lead_id] == 0 for lead_id in created),
-        twice=sum(rows[lead_id] > 1 or len(given.get(lead_id, ())) > 1 for lead_id in created),
-        holes=_holes(seen),
-        off_share=round(_off_share(seen), 3),
+        lost=len(lost(seen, created)),
+        twice=len(twice(seen, given)),
+        holes=holes(seen),
+        off_share=round(off_share(seen), 3),
         in_commit=sum(life.unanswered for life in lives),
         given_back=_given_back(logs),
         drained=sum(life.moment == "SIGTERM" and life.code == 0 for life in lives),
@@ -104,7 +108,21 @@ def _instants(changes: Sequence[Mapping[str, Any]]) -> tuple[dict[str, float], d
     return came, given
 
 
-def _holes(seen: Books) -> int:
+def lost(seen: Books, created: Collection[str]) -> set[str]:
+    """Leads without a person as owner, or without a ledger row."""
+    owned = {lead_id for lead_id, lead in seen.leads.items() if str(lead["OwnerId"]).startswith(PERSON_PREFIX)}
+    return set(created) - (owned & {row["Lead__c"] for row in seen.ledger})
+
+
+def twice(seen: Books, given: Mapping[str, Collection[float]]) -> set[str]:
+    """Leads with several ledger rows, or that were given to a person several times."""
+    rows = Counter(row["Lead__c"] for row in seen.ledger)
+    return {lead_id for lead_id, count in rows.items() if count > 1} | {
+        lead_id for lead_id, instants in given.items() if len(instants) > 1
+    }
+
+
+def holes(seen: Books) -> int:
     """Turns of 1..n that nobody has, that two have, or that the group counts otherwise; of all groups together."""
     wrong = 0
     for group in seen.groups:
@@ -114,7 +132,7 @@ def _holes(seen: Books) -> int:
     return wrong
 
 
-def _off_share(seen: Books) -> float:
+def off_share(seen: Books) -> float:
     """How many leads anybody is away from the fair share."""
     worst = 0.0
     for group in seen.groups:
@@ -126,13 +144,18 @@ def _off_share(seen: Books) -> float:
     return worst
 
 
-def _resumed(lives: Sequence[Lived], owned_at: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Ascending: from the start of each life that gave an owner to its first; from each outage's first kill to that."""
+def resumed(
+    lives: Sequence[Lived], began: Sequence[float], owned_at: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    """Ascending: from the start of each life that gave an owner to its first; from each outage's first kill to that.
+
+    A life owns what came after it `began` to route: before that the org may still carry out a commit of the former one.
+    """
     starts, kills = [], []
     down_since: float | None = None
     for number, life in enumerate(lives):
         until = lives[number + 1].started if number + 1 < len(lives) else float("inf")
-        first = bisect_right(owned_at, life.started)
+        first = bisect_right(owned_at, began[number])
         if first < len(owned_at) and owned_at[first] < until:
             starts.append(round(owned_at[first] - life.started, 3))
             if down_since is not None:
@@ -140,6 +163,12 @@ def _resumed(lives: Sequence[Lived], owned_at: Sequence[float]) -> tuple[list[fl
             down_since = None
         down_since = life.ended if down_since is None else down_since
     return sorted(starts), sorted(kills)
+
+
+def _began(log: Path) -> float:
+    """When the life began to route, by its own log; never, if it did not come to that."""
+    lines = [line for line in log.read_text("utf-8").splitlines() if '"router_started"' in line]
+    return datetime.fromisoformat(json.loads(lines[0])["timestamp"]).timestamp() if lines else float("inf")
 
 
 def _given_back(logs: Path) -> int:
