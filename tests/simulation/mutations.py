@@ -184,13 +184,13 @@ MUTATIONS = (
     Mutation(
         "no-release-of-claims",
         "loops/worker.py",
-        '        self._store.end([(job, Release(delay, f"{kind}: {fault}")) for job in routing.open.values()])',
+        "        self._store.end([(job, Release(delay, why)) for job in routing.open.values()])",
         "        del delay",
     ),
     Mutation(
         "breaker-for-ever", "loops/breaker.py", "return max(0.0, self._until - self._monotonic())", "return self._until"
     ),
-    Mutation("released-as-retry", "loops/worker.py", 'Release(delay, f"{kind}: {fault}")', 'Bury(f"{kind}: {fault}")'),
+    Mutation("released-as-retry", "loops/worker.py", "Release(delay, why)", "Bury(why)"),
     Mutation(
         "renumbered-position-kept",
         "salesforce/replay.py",

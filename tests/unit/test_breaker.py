@@ -46,3 +46,52 @@ def test_a_shorter_trip_never_ends_a_longer_one():
     breaker.trip()
 
     assert breaker.open_s() == 60
+
+
+def test_after_its_time_one_worker_tries():
+    """C28: half open, one worker finds out whether the service is back; the others wait for that."""
+    watch = _Watch()
+    breaker = Breaker(watch)
+    closed = [breaker.admits(), breaker.admits()]
+    breaker.trip()
+    shut = breaker.admits()
+    watch.now += 1
+    tried = [breaker.admits() for _ in range(3)]
+    breaker.trip()
+    watch.now += 2
+    again = [breaker.admits(), breaker.admits()]
+    breaker.close()
+
+    assert (closed, shut) == ([True, True], False)
+    assert (tried, again) == ([True, False, False], [True, False])
+    assert [breaker.admits(), breaker.admits()] == [True, True]
+
+
+def test_who_finds_nothing_to_try_lets_the_next_one_try():
+    """An empty queue, or a worker whose database went away, does not leave it half open for ever."""
+    watch = _Watch()
+    breaker = Breaker(watch)
+    breaker.trip()
+    watch.now += 1
+    breaker.admits()
+    breaker.pass_on()
+
+    assert (breaker.admits(), breaker.admits()) == (True, False)
+
+
+def test_it_says_why_until_a_routing_goes_well_or_there_is_nothing_to_try():
+    """Health shows the last routing's fault; one that nobody could try again for a minute is no news any more."""
+    watch = _Watch()
+    breaker = Breaker(watch)
+    untroubled = breaker.why()
+    breaker.trip(at_least_s=30, why="RateLimited: all used")
+    watch.now += 30 + CAP_S - 1
+    told = breaker.why()
+    watch.now += 1
+    old = breaker.why()
+    breaker.doubt("KeyError on every lead")
+    doubted, admitted = breaker.why(), breaker.admits()
+    breaker.close()
+
+    assert (untroubled, told, old) == (None, "RateLimited: all used", None)
+    assert (doubted, admitted, breaker.why()) == ("KeyError on every lead", True, None)

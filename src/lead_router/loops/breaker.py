@@ -1,4 +1,10 @@
-"""A breaker: after a fault of the service itself, nobody claims jobs for a while (no attempt is used up by it)."""
+"""A breaker: after a fault of the service itself, nobody claims jobs for a while (no attempt is used up by it).
+
+closed ──fault──▶ open ──its time is over──▶ half-open: one worker tries one batch
+  ▲                 ▲                             │
+  │                 └───────────fault─────────────┤
+  └────────────────────────success────────────────┘
+"""
 
 from __future__ import annotations
 
@@ -17,22 +23,63 @@ class Breaker:
         self._lock = threading.Lock()
         self._until = 0.0
         self._trips = 0
+        self._tried = False
+        self._why: str | None = None
+        self._why_until = 0.0
 
     def open_s(self) -> float:
         """Seconds until claiming is allowed again; 0 when it is."""
         with self._lock:
-            return max(0.0, self._until - self._monotonic())
+            return self._open_s()
 
-    def trip(self, at_least_s: float = 0.0) -> float:
+    def admits(self) -> bool:
+        """Whether the caller may claim: nobody while it is open, then one worker until that went well, else all.
+
+        Whoever was let through says how it went by `trip` or `close`, or that nothing did by `pass_on`. It tries a
+        whole batch, which takes as many calls as one lead; one lead put back alone would lose its place in the line.
+        """
+        with self._lock:
+            if self._open_s() > 0 or self._tried:
+                return False
+            self._tried = self._trips > 0
+            return True
+
+    def trip(self, at_least_s: float = 0.0, *, why: str = "") -> float:
         """Open for `at_least_s` or the next doubled delay, whichever is longer; the answer is that delay in seconds."""
         with self._lock:
             delay = max(at_least_s, min(CAP_S, FIRST_S * 2.0**self._trips))
             self._trips = min(self._trips + 1, 16)
             self._until = max(self._until, self._monotonic() + delay)
+            self._tried = False
+            self._note(why)
             return delay
+
+    def doubt(self, why: str) -> None:
+        """Something is wrong with the last routing, yet not with the service: claim as usual."""
+        with self._lock:
+            self._note(why)
 
     def close(self) -> None:
         """The service answered: claim as usual."""
         with self._lock:
             self._trips = 0
             self._until = 0.0
+            self._tried = False
+            self._why = None
+
+    def pass_on(self) -> None:
+        """There was nothing to try: the next who asks may."""
+        with self._lock:
+            self._tried = False
+
+    def why(self) -> str | None:
+        """Why the last routing failed; None once one went well, or where for `CAP_S` there was nothing to try again."""
+        with self._lock:
+            return self._why if self._monotonic() < self._why_until else None
+
+    def _open_s(self) -> float:
+        return max(0.0, self._until - self._monotonic())
+
+    def _note(self, why: str) -> None:
+        self._why = why or "the service was at fault"
+        self._why_until = max(self._until, self._monotonic()) + CAP_S

@@ -47,7 +47,10 @@ CLEAR_AGAIN = Release(STUCK_RETRY_S, "it shows Queued for nothing, and refuses t
 
 
 class Routing:
-    """One claim's work. Jobs that `open` still holds at the end were not ended: their claims must be released."""
+    """One claim's work. Jobs that `open` still holds at the end were not ended: their claims must be released.
+
+    `broken` are those of them that met code which was not written for them, with its fault.
+    """
 
     def __init__(
         self,
@@ -76,6 +79,7 @@ class Routing:
         self._overridden: frozenset[str] = frozenset()
         self._uncleared: frozenset[str] = frozenset()
         self.open: dict[str, Job] = {}
+        self.broken: list[tuple[Job, Exception]] = []
 
     def route(self, jobs: Sequence[Job]) -> None:
         """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
@@ -92,7 +96,7 @@ class Routing:
                 if len(portion.jobs) > 1:
                     portions[:0] = halves(portion)
                 else:
-                    self.fail(portion.jobs, fault)
+                    self.broken += [(job, fault) for job in portion.jobs]
 
     def _pass(self, portion: Portion) -> list[Portion]:
         found = read(self._org, self._store, self._configuration, portion.jobs)

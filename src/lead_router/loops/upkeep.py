@@ -11,7 +11,7 @@ from lead_router.core.keys import CHANGED, submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.soql.values import instant
 from lead_router.core.touch import last_told_at, touched_since
-from lead_router.errors import LeadRouterError, Permanent, Transient
+from lead_router.errors import Permanent, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
@@ -65,8 +65,20 @@ class Upkeep:
         self._looks = 0
 
     def step(self) -> bool:
-        """Do what is due; True if something was. Raises Transient when the org or the store did not answer."""
-        return any([self._reload(), self._sweep(), self._forget()])
+        """Do what is due; True if something was. Raises Transient when the org or the store did not answer.
+
+        Each part is tried, whatever befell the one before; what failed is due again at the next step, so that a fault
+        does not hide behind steps that do nothing.
+        """
+        busy, faults = False, list[Exception]()
+        for part in (self._reload, self._sweep, self._forget):
+            try:
+                busy = part() or busy
+            except Exception as fault:  # noqa: BLE001 - raised below
+                faults.append(fault)
+        if faults:
+            raise next((fault for fault in faults if not isinstance(fault, Transient)), faults[0])
+        return busy
 
     def _reload(self) -> bool:
         reason = self._current.outdated()
@@ -83,8 +95,9 @@ class Upkeep:
             if str(fault) != self._fault:
                 _log.error("configuration_refused", error=str(fault), in_force="the former one")
             self._fault = str(fault)
-        except Transient:
+        except Exception:
             self._current.outdate(reason or BY_TIME)
+            self._reloaded_at = self._monotonic() - RELOAD_PAUSE_S
             raise
         return True
 
@@ -121,7 +134,7 @@ class Upkeep:
                 moments += unheard
             for page in self._org.queued(self._current.get(), PAGE):
                 found += self._record(page, unassigned=False)[0]
-        except LeadRouterError:
+        except Exception:
             self._store.request_sweep(reason)
             raise
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 import structlog
 
 from lead_router.core.backoff import backoff_s
-from lead_router.errors import Ending, LeadRouterError, RateLimited, StoreUnavailable
+from lead_router.errors import Ending, LeadRouterError, RateLimited, StoreUnavailable, Transient
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.capping import REROUTES_MAX
 from lead_router.loops.current import Current
@@ -20,10 +20,15 @@ _log = structlog.get_logger(__name__)
 
 DAILY_LIMIT_S = 60.0
 UNFIT_FOR = timedelta(minutes=5)
+SUSPECTS_MAX = 3  # leads in a row that meet a fault of the code: then it is the program's, not theirs
 
 
 class Worker:
-    """One claim per step. Faults of the service itself release the claims without an attempt and open the breaker."""
+    """One claim per step. Faults of the service itself release the claims without an attempt and open the breaker.
+
+    So do faults of the code that lead after lead meets, and they end the step. A lead that meets one alone uses up its
+    attempts by it.
+    """
 
     def __init__(
         self,
@@ -57,14 +62,24 @@ class Worker:
         self._reroutes_max = reroutes_max
         self._unfit: set[str] = set()
         self._unfit_since = now()
+        self._owed: list[tuple[Job, Release]] = []
+        self._suspects: set[str] = set()
 
     def step(self) -> bool:
-        """Claim and route at most `batch_max` jobs; False when none is due or the breaker is open."""
-        if self._breaker.open_s() > 0:
+        """Claim and route at most `batch_max` jobs; False when none is due or the breaker is open.
+
+        Raises StoreUnavailable; the claims that are then held are given back as soon as the store answers again.
+        """
+        self._give_back()
+        if not self._breaker.admits():
             return False
-        jobs = self._store.claim(self._name, limit=self._batch_max, lease_s=self._lease_s)
-        if not jobs:
-            return False
+        try:
+            jobs = self._store.claim(self._name, limit=self._batch_max, lease_s=self._lease_s)
+            return bool(jobs) and self._route(jobs)
+        finally:
+            self._breaker.pass_on()
+
+    def _route(self, jobs: Sequence[Job]) -> bool:
         routing = Routing(
             self._org,
             self._store,
@@ -78,32 +93,63 @@ class Worker:
             reroutes_max=self._reroutes_max,
         )
         try:
+            return self._routed(routing, jobs)
+        except StoreUnavailable as fault:
+            text = f"{type(fault).__name__}: {fault}"
+            self._owed = [(job, Release(0.0, text)) for job in routing.open.values()]
+            raise
+
+    def _routed(self, routing: Routing, jobs: Sequence[Job]) -> bool:
+        try:
             routing.route(jobs)
         except StoreUnavailable:
             raise
         except LeadRouterError as fault:
             self._stand_back(routing, fault)
             return False
-        except Exception as fault:  # noqa: BLE001 - the attempt is counted, whatever the fault
-            _log.exception("routing_failed", leads=len(routing.open))
-            routing.fail(list(routing.open.values()), fault)
-            return True
-        self._breaker.close()
+        self._judge(routing, jobs)
         return True
 
+    def _judge(self, routing: Routing, jobs: Sequence[Job]) -> None:
+        """Is it a lead that the code was not written for, or is the code of no use for any? Raises its fault then."""
+        broken = {job.lead_id for job, _ in routing.broken}
+        if len(broken) < len(jobs):
+            self._suspects = set()
+            self._breaker.close()
+        self._suspects |= broken
+        if not broken:
+            return
+        _, fault = routing.broken[0]
+        if len(broken) == len(jobs):
+            self._breaker.doubt(f"{type(fault).__name__} on every lead, told in the log")
+        if len(self._suspects) >= SUSPECTS_MAX:
+            text = f"released: {type(fault).__name__} on {len(self._suspects)} leads in a row"
+            self._store.end([(job, Release(0.0, text)) for job, _ in routing.broken])
+            raise fault
+        for job, own in routing.broken:
+            routing.fail([job], own)
+
+    def _give_back(self) -> None:
+        """What was claimed when the store went away; no attempt counts, as no job was to blame."""
+        if self._owed:
+            self._store.end(self._owed)
+            _log.info("claims_given_back", jobs=len(self._owed))
+            self._owed = []
+
     def _stand_back(self, routing: Routing, fault: LeadRouterError) -> None:
+        kind = type(fault).__name__
+        why = f"{kind}: {fault}"
         match fault:
             case Ending():
                 _log.info("claims_released", released=len(routing.open))
                 self._store.end([(job, Release(0.0, str(fault))) for job in routing.open.values()])
                 return
             case RateLimited(retry_after=retry_after, daily=daily):
-                delay = self._breaker.trip(max(retry_after, DAILY_LIMIT_S if daily else 0.0))
+                delay = self._breaker.trip(max(retry_after, DAILY_LIMIT_S if daily else 0.0), why=why)
             case _:
-                delay = self._breaker.trip()
-        kind = type(fault).__name__
+                delay = self._breaker.trip(why=why)
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)
-        self._store.end([(job, Release(delay, f"{kind}: {fault}")) for job in routing.open.values()])
+        self._store.end([(job, Release(delay, why)) for job in routing.open.values()])
 
     def _unfit_now(self) -> set[str]:
         """Owners that Salesforce refused lately; all are tried again after a while, as a person may have helped."""
@@ -115,5 +161,9 @@ class Worker:
         return backoff_s(job.attempts, job.idempotency_key, first_s=self._backoff_first_s, cap_s=self._backoff_cap_s)
 
     def close(self) -> None:
-        """Free the store."""
+        """Free the store, and before it what is still claimed."""
+        try:
+            self._give_back()
+        except Transient as fault:
+            _log.warning("claims_not_given_back", jobs=len(self._owed), error=str(fault))
         self._store.close()
