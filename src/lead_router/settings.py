@@ -19,6 +19,7 @@ from lead_router.errors import BadCriteria, Misconfigured
 
 PREFIX = "LEAD_ROUTER_"
 LEASE_SLACK_S = 10.0
+PORT_MAX = 65_535
 WIDTH = 110  # of the example's comments, in characters
 
 
@@ -126,6 +127,12 @@ class Settings(BaseModel):
     keep_done_days: int = Field(30, ge=4, le=3650, description="Days to keep finished jobs (replays last three).")
     connect_timeout_s: Seconds = Field(5.0, description="Longest wait for a connection.")
     read_timeout_s: Seconds = Field(30.0, description="Longest wait for an answer.")
+    health_address: Text = Field(
+        "",
+        description="Where the running router answers /healthz and /readyz over HTTP: a port of the loopback address "
+        "(9466) or an address with its port (127.0.0.1:9466, 0.0.0.0:9466, [::1]:9466); port 0 takes a free one, which "
+        "the log names; empty: nowhere. No login is asked for, so let only those reach it who may.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
 
     @model_validator(mode="after")
@@ -141,12 +148,23 @@ class Settings(BaseModel):
             raise ValueError(f"{PREFIX}PRIVATE_KEY{'_FILE' * bool(self.private_key_file)} needs {PREFIX}USERNAME")
         if not self.stream_channel.startswith(("/data/", "/event/")):
             raise ValueError(f"{PREFIX}STREAM_CHANNEL must start with /data/ or /event/")
+        if self.health_address:
+            host_and_port(self.health_address)
         for name in ("unassigned", "open_leads"):
             try:
                 compile_where(getattr(self, name))
             except BadCriteria as fault:
                 raise ValueError(f"{_named(name)}: {fault}") from None
         return self
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """`9466`, `127.0.0.1:9466` or `[::1]:9466`; a port alone is of the loopback address. Raises ValueError."""
+    host, _, port = address.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
+    if not port.isdecimal() or int(port) > PORT_MAX or (":" in bare and bare == host) or not (bare or address == port):
+        raise ValueError(f"{_named('health_address')} must be a port, or an address and a port: 127.0.0.1:9466")
+    return bare or "127.0.0.1", int(port)
 
 
 _WORDED = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from lead_router.errors import Ending
 from lead_router.loops import upkeep as upkeep_loops
 from lead_router.loops.runner import Loop, Runner
+from lead_router.loops.vitals import Vitals
 from support.worker_rig import Interrupted, Rig
 
 
@@ -19,7 +21,8 @@ class Told:
         self._ending = threading.Event()
         self.client: Interrupted = rig.connect(self._ending.is_set)
         worker = rig.worker(self.client, name="told")
-        self._runner = Runner(lambda _wake: (Loop("worker", lambda: worker, 3_600),))
+        vitals = Vitals(time.monotonic, patience_s=60)
+        self._runner = Runner(lambda _wake: (Loop("worker", lambda: worker, 3_600),), vitals)
 
     def end(self) -> None:
         """What a SIGTERM does."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
 from lead_router.errors import Misconfigured, Unreachable
 from lead_router.loops import runner
 from lead_router.loops.runner import FAULTS_MAX, Loop, Runner
+from lead_router.loops.vitals import Vitals
 
 
 class _Steps:
@@ -39,7 +41,7 @@ def _fast(monkeypatch):
 
 
 def _run(*loops: Loop) -> tuple[Runner, threading.Thread, list[int]]:
-    made = Runner(lambda _wake: loops)
+    made = Runner(lambda _wake: loops, Vitals(time.monotonic, patience_s=60))
     codes: list[int] = []
     thread = threading.Thread(target=lambda: codes.append(made.run()))
     thread.start()

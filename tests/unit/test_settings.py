@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lead_router.errors import Misconfigured
-from lead_router.settings import Settings, example, load, secret_text
+from lead_router.settings import Settings, example, host_and_port, load, secret_text
 
 
 def test_defaults_hold_without_any_variable():
@@ -142,3 +142,24 @@ def test_the_example_can_be_loaded_once_uncommented(tmp_path: Path):
     file.write_text("\n".join(lines))
 
     assert load({}, file) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("address", "place"),
+    [
+        ("9466", ("127.0.0.1", 9466)),
+        ("10.0.0.1:80", ("10.0.0.1", 80)),
+        ("localhost:0", ("localhost", 0)),
+        ("[::1]:9466", ("::1", 9466)),
+    ],
+)
+def test_an_address_for_health_is_a_port_or_has_one(address, place):
+    """A port alone is of the loopback address: nothing is opened to others unless it is written down."""
+    assert host_and_port(load({"LEAD_ROUTER_HEALTH_ADDRESS": address}).health_address) == place
+
+
+@pytest.mark.parametrize("address", ["localhost", ":9466", "::1:9466", "127.0.0.1:", "70000", "9466/healthz", "[]:1"])
+def test_another_address_for_health_is_refused(address):
+    """The text shows how one looks."""
+    with pytest.raises(Misconfigured, match=r"LEAD_ROUTER_HEALTH_ADDRESS must be a port, .*: 127\.0\.0\.1:9466"):
+        load({"LEAD_ROUTER_HEALTH_ADDRESS": address})

@@ -18,6 +18,7 @@ from lead_router.loops.listening import LOOK_EVERY_S, Listening
 from lead_router.loops.predecessors import listener_name, worker_name
 from lead_router.loops.runner import Loop
 from lead_router.loops.upkeep import Upkeep
+from lead_router.loops.vitals import Vitals
 from lead_router.loops.worker import Worker
 from lead_router.ports import Hold, JobStore
 from lead_router.salesforce.changes import own_change
@@ -39,6 +40,7 @@ class Assembly:
     current: Current
     org_id: str
     breaker: Breaker
+    vitals: Vitals
     wake: Callable[[], None]
 
     def loops(self) -> tuple[Loop, ...]:
@@ -53,7 +55,7 @@ class Assembly:
 
     def listening(self) -> Listening:
         """The loop that listens, or waits for its turn to."""
-        return Listening(
+        listening = Listening(
             self.store(),
             self.current,
             self.intake,
@@ -61,6 +63,8 @@ class Assembly:
             name=listener_name(socket.gethostname(), os.getpid()),
             monotonic=time.monotonic,
         )
+        self.vitals.ear = listening.hearing
+        return listening
 
     def intake(self, hold: Hold) -> Intake:
         """What listens while the hold stands, from the position that is stored now."""

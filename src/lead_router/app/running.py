@@ -15,7 +15,9 @@ from typing import TypeVar
 import structlog
 
 from lead_router import __version__, log
+from lead_router.app.answering import answering
 from lead_router.app.assembly import Assembly
+from lead_router.app.watchdog import watched
 from lead_router.app.wiring import rollout_of, store_of, wire
 from lead_router.errors import Transient
 from lead_router.jobs import alone, doubt
@@ -23,12 +25,15 @@ from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.predecessors import succeed
 from lead_router.loops.runner import Runner
+from lead_router.loops.vitals import Vitals
 from lead_router.salesforce.doctor import refuse_lacking
 from lead_router.settings import Settings
 
 _log = structlog.get_logger(__name__)
 
 START_PAUSE_MAX_S = 30.0
+LOGIN_CALLS = 3
+DATABASE_S = 60.0
 _SECOND = (
     "another router of this machine runs on the same job database: no lead is routed twice, but the two take turns at "
     "one file; stop one, or use PostgreSQL for several"
@@ -68,14 +73,16 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
     for warning in warnings:
         _log.warning("router_warned", text=warning)
     ending = threading.Event()
-    with alone(settings.database) as sole:
-        wired = wire(settings, ending=ending.is_set)
-        org_id = _patiently(lambda: wired.tokens.token().org_id)
-        _patiently(lambda: _succeed(settings, org_id))
-        _patiently(lambda: refuse_lacking(wired.rest))
-        configuration = _patiently(wired.org.configuration)
+    vitals = Vitals(time.monotonic, patience_s=_patience_s(settings))
+    with answering(settings.health_address, vitals), watched(vitals), alone(settings.database) as sole:
+        wired = wire(settings, ending=ending.is_set, answered=vitals.beat)
+        org_id = _patiently(lambda: wired.tokens.token().org_id, vitals)
+        _patiently(lambda: _succeed(settings, org_id), vitals)
+        _patiently(lambda: refuse_lacking(wired.rest), vitals)
+        configuration = _patiently(wired.org.configuration, vitals)
         current, breaker = Current(configuration), Breaker(time.monotonic)
-        runner = Runner(lambda wake: Assembly(settings, wired, current, org_id, breaker, wake).loops())
+        vitals.refusal = breaker.why
+        runner = Runner(lambda wake: Assembly(settings, wired, current, org_id, breaker, vitals, wake).loops(), vitals)
         with _signals((ending.set, runner.stop)):
             switches = asdict(rollout_of(settings))
             _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
@@ -107,13 +114,22 @@ def _signals(stops: Sequence[Callable[[], None]]) -> Iterator[None]:
             signal.signal(number, before)
 
 
-def _patiently(ask: Callable[[], T]) -> T:
-    """The answer, however long Salesforce or the database is away."""
+def _patience_s(settings: Settings) -> float:
+    """How long a loop may be silent: a login takes up to three calls, and the database half a minute for its own."""
+    return LOGIN_CALLS * (settings.connect_timeout_s + settings.read_timeout_s) + DATABASE_S
+
+
+def _patiently(ask: Callable[[], T], vitals: Vitals) -> T:
+    """The answer, however long Salesforce or the database is away; the vitals say meanwhile what is waited for."""
     pause = 0.5
     while True:
         try:
-            return ask()
+            answer = ask()
         except Transient as fault:
+            vitals.start_waits = f"{type(fault).__name__}: {fault}"
             _log.warning("start_waits", error=str(fault), pause_s=pause)
             time.sleep(pause)
             pause = min(pause * 2, START_PAUSE_MAX_S)
+        else:
+            vitals.start_waits = None
+            return answer

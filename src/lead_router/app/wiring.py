@@ -7,6 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
+
+import requests
 
 from lead_router.core.model import Rollout
 from lead_router.jobs import open_store
@@ -46,14 +49,24 @@ def login_of(settings: Settings) -> Login:
     return Login(settings.login_url, settings.client_id, secret, key, settings.username, settings.audience, source)
 
 
-def wire(settings: Settings, *, ending: Callable[[], bool] = lambda: False) -> Wired:
-    """The org's client; nothing is sent yet, nothing read once `ending`. Raises Misconfigured naming the setting."""
+def wire(
+    settings: Settings, *, ending: Callable[[], bool] = lambda: False, answered: Callable[[], None] = lambda: None
+) -> Wired:
+    """The org's client; nothing is sent yet, nothing read once `ending`. Raises Misconfigured naming the setting.
+
+    `answered` is called, on the thread that asked, with each answer of the org.
+    """
+
+    def note(_answer: requests.Response, **_: Any) -> None:
+        answered()
+
     session = open_session(
         settings.login_url,
         connect_s=settings.connect_timeout_s,
         read_s=settings.read_timeout_s,
         ca_file=settings.ca_file,
     )
+    session.hooks["response"].append(note)
     tokens = TokenHolder(login_of(settings), session, now=now, sleep=time.sleep, dice=random.Random())  # noqa: S311 - jitter
     rest = Rest(tokens, session, ending=ending)
     intake = Intake(

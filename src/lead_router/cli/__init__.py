@@ -36,9 +36,12 @@ def _end_before_the_start() -> None:
 
 
 def _carried_out(asked: Namespace) -> int:
-    # A second that `--help` need not wait for.
+    # A second that `--help` need not wait for, nor a probe that comes every few seconds.
+    if asked.command == "status" and asked.asked is not None:
+        from lead_router.cli import asking  # noqa: PLC0415
+
+        return _told(asking.ask, asked)
     from lead_router.cli import commands, explaining, preview, rules  # noqa: PLC0415
-    from lead_router.core.hidden import scrub  # noqa: PLC0415 - the same
 
     carry_out: dict[str, Callable[[Namespace], int]] = {
         "run": commands.run,
@@ -52,8 +55,14 @@ def _carried_out(asked: Namespace) -> int:
         "observe": preview.observe,
         "rules": rules.rules,
     }
+    return _told(carry_out[asked.command], asked)
+
+
+def _told(carry_out: Callable[[Namespace], int], asked: Namespace) -> int:
+    from lead_router.core.hidden import scrub  # noqa: PLC0415 - as above
+
     try:
-        return carry_out[asked.command](asked)
+        return carry_out(asked)
     except LeadRouterError as fault:
         text = str(fault) if isinstance(fault, BadRules) else scrub(str(fault))
         print(f"lead-router: {text}", file=sys.stderr)

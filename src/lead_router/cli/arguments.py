@@ -11,7 +11,8 @@ from lead_router import __version__
 EPILOG = """exit codes:
   0  done, or everything is as it should be
   1  a fault while running, or `doctor`, `rules check` or `rules test` found something, or
-     `status` found no router that runs, or `rules pull` left rules to be merged by hand
+     `status` found no router that runs, or not in the state that --live or --ready asks for,
+     or `rules pull` left rules to be merged by hand
   2  wrong usage, or a setting or record that a person must change
   3  Salesforce or the database did not answer; try again later
 """
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     _settings(commands.add_parser("run", help="listen and route until SIGTERM"))
-    _reading(commands.add_parser("status", help="whether a router runs, queue, stream, and who is next in each group"))
+    _status(commands.add_parser("status", help="whether a router runs, queue, stream, and who is next in each group"))
     _reading(commands.add_parser("doctor", help="check the org and the settings, with remedies"))
 
     init = commands.add_parser("init", help="write a commented .env")
@@ -114,6 +115,14 @@ def _json(command: argparse.ArgumentParser) -> None:
 def _reading(command: argparse.ArgumentParser) -> None:
     _settings(command)
     _json(command)
+
+
+def _status(command: argparse.ArgumentParser) -> None:
+    _reading(command)
+    asked = command.add_mutually_exclusive_group()
+    live, ready = "does the running router live? a restart helps if not", "are leads heard of and routed?"
+    asked.add_argument("--live", action="store_const", const="live", dest="asked", help=live)
+    asked.add_argument("--ready", action="store_const", const="ready", dest="asked", help=ready)
 
 
 def _at_least_one(text: str) -> int:

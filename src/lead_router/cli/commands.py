@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 
 from lead_router import app
+from lead_router.cli.given import file_of, settings_of
 from lead_router.cli.show import as_json, table
 from lead_router.core.ages import age
 from lead_router.errors import Misconfigured
 from lead_router.ports import JobStore, ListenerView, QueueView
-from lead_router.settings import PREFIX, Settings, example, exposed, load
-
-
-def settings_of(words: argparse.Namespace) -> Settings:
-    """The settings of the environment and of the settings file that was named or lies here."""
-    return load(os.environ, _file_of(words))
-
-
-def _file_of(words: argparse.Namespace) -> Path | None:
-    file: Path | None = words.env_file
-    return Path(".env") if file is None and Path(".env").is_file() else file
+from lead_router.settings import PREFIX, example, exposed
 
 
 def run(words: argparse.Namespace) -> int:
     """`run`: route until told to stop."""
     settings = settings_of(words)
-    return app.run(settings, exposed(settings, _file_of(words)))
+    return app.run(settings, exposed(settings, file_of(words)))
 
 
 def status(words: argparse.Namespace) -> int:

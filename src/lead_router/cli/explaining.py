@@ -13,7 +13,7 @@ from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained, is_discarded
 from lead_router.app.rounds import Round, Thought
 from lead_router.app.wiring import now
-from lead_router.cli.commands import settings_of
+from lead_router.cli.given import settings_of
 from lead_router.cli.show import as_json, table
 from lead_router.core.explain import GroupAccount, MatchAccount, MemberAccount, RuleAccount
 from lead_router.core.leads import ELLIPSIS

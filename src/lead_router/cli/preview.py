@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from lead_router import app
 from lead_router.app.planning import Plan, Planned
-from lead_router.cli.commands import settings_of
+from lead_router.cli.given import settings_of
 from lead_router.cli.show import as_json, table
 from lead_router.core.ages import age
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lead_router import app
-from lead_router.cli.commands import settings_of
+from lead_router.cli.given import settings_of
 from lead_router.cli.show import as_json
 from lead_router.ports import Finding
 from lead_router.rulefiles import (

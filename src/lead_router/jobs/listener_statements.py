@@ -33,7 +33,7 @@ KEEP_AND_TELL: Final = """
         subscribed_at = CASE WHEN :subscribed = 1 THEN COALESCE(subscribed_at, {now}) END,
         heard_at = CASE WHEN :heard = 1 THEN {now} ELSE heard_at END
     WHERE org_id = :org_id AND channel = :channel AND generation = :generation
-    RETURNING reconnects
+    RETURNING reconnects, silent_at
 """
 
 # Leads that came while the stream was subscribed, and behind which nothing at all was heard: a stream that lacks one

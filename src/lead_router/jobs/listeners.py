@@ -37,7 +37,10 @@ class SqlListeners:
         steps = [self._step(sql.KEEP_AND_TELL, **values, **told)]
         steps += [self._step(sql.END_SILENCE, **values)] * heard
         kept, *ended = self._engine.write(steps)
-        return Kept(kept[0]["reconnects"], broke_silence=bool(ended and ended[0])) if kept else None
+        if not kept:
+            return None
+        broken = bool(ended and ended[0])
+        return Kept(kept[0]["reconnects"], broke_silence=broken, silent=kept[0]["silent_at"] is not None and not broken)
 
     def find_silence(self, moments: Sequence[datetime], *, after_s: float) -> Silence | None:
         """Judged by the row of the one who listens now, in one statement."""

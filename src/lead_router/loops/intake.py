@@ -161,7 +161,11 @@ class Intake:
 
     def subscribed(self) -> bool:
         """Whether the org has acknowledged the subscription, and it was not lost since."""
-        return self._source.state() == "subscribed"
+        return self.state() == "subscribed"
+
+    def state(self) -> str:
+        """The source's word for how it stands; may be asked from another thread."""
+        return self._source.state()
 
     def close(self) -> None:
         """Leave the stream."""

@@ -14,6 +14,7 @@ import structlog
 from lead_router.errors import LeadRouterError, Superseded, Transient
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
+from lead_router.loops.vitals import Ear
 from lead_router.ports import Held, Hold, JobStore
 
 _log = structlog.get_logger(__name__)
@@ -54,6 +55,21 @@ class Listening:
         self._heard = 0
         self._reconnects: int | None = None
         self._held: Held | None = None
+        self._silent = False
+
+    def hearing(self) -> Ear:
+        """How the stream is heard; may be asked from another thread, and waits for nothing."""
+        intake, held = self._intake, self._held
+        if intake is not None:
+            state = intake.state()
+            if state != "subscribed":
+                return Ear(state, f"it is {state}: no event is heard, the sweep finds what comes")
+            if self._silent:
+                return Ear("silent", "leads came and it brought nothing: see stream_silent in the log")
+            return Ear(state)
+        if held is not None:
+            return Ear(f"standby: {held.holder} listens")
+        return Ear("unknown", "nobody is known to listen")
 
     def step(self) -> bool:
         """Listen once, True; or look once whether the channel is free, False. Raises Transient, with nothing lost."""
@@ -75,6 +91,7 @@ class Listening:
             raise Superseded(f"another router listens to {hold.channel}")
         self._keep_at = self._monotonic() + KEEP_EVERY_S
         self._heard = heard
+        self._silent = kept.silent
         if kept.broke_silence:
             _log.info("stream_heard", channel=self._channel)
         wished, self._reconnects = self._reconnects, kept.reconnects
@@ -95,7 +112,7 @@ class Listening:
                 return False
 
     def _take(self, hold: Hold) -> None:
-        self._hold, self._held, self._reconnects = hold, None, None
+        self._hold, self._held, self._reconnects, self._silent = hold, None, None, False
         self._keep_at = self._monotonic() + KEEP_EVERY_S
         self._open(hold)
         _log.info("listener_taken", channel=self._channel, generation=hold.generation)

@@ -10,6 +10,7 @@ from typing import Protocol
 import structlog
 
 from lead_router.errors import Misconfigured, Transient
+from lead_router.loops.vitals import Pulse, Vitals
 
 _log = structlog.get_logger(__name__)
 
@@ -43,12 +44,14 @@ class Loop:
 class Runner:
     """Runs loops until `stop` is called or one of them fails `FAULTS_MAX` times in a row.
 
-    `loops` makes them, given the runner's own `wake`, by which one loop tells the others of work.
+    `loops` makes them, given the runner's own `wake`, by which one loop tells the others of work. Each step, and each
+    fault of one, is told to `vitals`.
     """
 
-    def __init__(self, loops: Callable[[Callable[[], None]], tuple[Loop, ...]]) -> None:
+    def __init__(self, loops: Callable[[Callable[[], None]], tuple[Loop, ...]], vitals: Vitals) -> None:
         self._stop = threading.Event()
         self._dead: str | None = None
+        self._vitals = vitals
         self._loops = loops(self.wake)
         self._wakes = {loop.name: threading.Event() for loop in self._loops}
 
@@ -59,6 +62,7 @@ class Runner:
 
     def stop(self) -> None:
         """Finish the current steps and end."""
+        self._vitals.stage = "stopping"
         self._stop.set()
         self.wake()
 
@@ -67,6 +71,9 @@ class Runner:
         threads = [
             threading.Thread(target=self._guard, args=(loop,), name=loop.name, daemon=True) for loop in self._loops
         ]
+        for loop in self._loops:
+            self._vitals.pulse(loop.name).beat()
+        self._vitals.stage = "stopping" if self._stop.is_set() else "running"
         for thread in threads:
             thread.start()
         self._stop.wait()
@@ -84,54 +91,58 @@ class Runner:
         return 1 if stuck or self._dead else 0
 
     def _guard(self, loop: Loop) -> None:
+        pulse = self._vitals.pulse(loop.name)
         try:
-            self._turn(loop)
-        except Exception:  # noqa: BLE001 - seen by the exit code and the log
+            self._turn(loop, pulse)
+        except Exception as fault:  # noqa: BLE001 - seen by the exit code, the log and the health
+            pulse.failed(fault)
             _log.exception("loop_died", loop=loop.name)
         finally:
             if not self._stop.is_set():
                 self._dead = loop.name
+                pulse.died()
             self.stop()
 
-    def _turn(self, loop: Loop) -> None:
-        stepper = self._built(loop)
-        faults = 0
+    def _turn(self, loop: Loop, pulse: Pulse) -> None:
+        stepper = self._built(loop, pulse)
         wake = self._wakes[loop.name]
         try:
             while stepper is not None and not self._stop.is_set():
                 wake.clear()
-                try:
-                    busy = stepper.step()
-                    faults = 0
-                except Transient as fault:
-                    faults += 1
-                    busy = False
-                    _log.warning("step_failed", loop=loop.name, error=str(fault), kind=type(fault).__name__)
-                    self._pause(faults)
-                except Exception:
-                    faults += 1
-                    if faults >= FAULTS_MAX:
-                        raise
-                    busy = False
-                    _log.exception("step_failed", loop=loop.name, faults=faults)
-                    self._pause(faults)
+                busy = self._step(loop, stepper, pulse)
                 if not busy and not self._stop.is_set():
                     wake.wait(loop.idle_s)
         finally:
             if stepper is not None:
                 stepper.close()
 
-    def _built(self, loop: Loop) -> Stepper | None:
-        faults = 0
+    def _step(self, loop: Loop, stepper: Stepper, pulse: Pulse) -> bool:
+        try:
+            pulse.beat()
+            busy = stepper.step()
+        except Transient as fault:
+            _log.warning("step_failed", loop=loop.name, error=str(fault), kind=type(fault).__name__)
+            self._pause(pulse.failed(fault))
+            return False
+        except Exception as fault:
+            faults = pulse.failed(fault)
+            if faults >= FAULTS_MAX:
+                raise
+            _log.exception("step_failed", loop=loop.name, faults=faults)
+            self._pause(faults)
+            return False
+        pulse.well(0.0 if busy else loop.idle_s)
+        return busy
+
+    def _built(self, loop: Loop, pulse: Pulse) -> Stepper | None:
         while not self._stop.is_set():
             try:
                 return loop.build()
             except Misconfigured:
                 raise
             except Transient as fault:
-                faults += 1
                 _log.warning("loop_not_started", loop=loop.name, error=str(fault))
-                self._pause(faults)
+                self._pause(pulse.failed(fault))
         return None
 
     def _pause(self, faults: int) -> None:

@@ -31,10 +31,14 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The hold stands. `reconnects` grows with each wish for a new subscription; a silence may have ended just now."""
+    """The hold stands. `reconnects` grows with each wish for a new subscription; a silence may have ended just now.
+
+    `silent`: a silence was found, and goes on.
+    """
 
     reconnects: int
     broke_silence: bool
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

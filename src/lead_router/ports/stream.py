@@ -68,7 +68,10 @@ class EventSource(Protocol):
         ...
 
     def state(self) -> str:
-        """One word: `connecting`, `subscribed`, `backing-off`, `refused`, `closed`; for the log and for status."""
+        """One word: `connecting`, `subscribed`, `overdue`, `backing-off`, `refused`, `closed`; for log and health.
+
+        `overdue`: subscribed, and the server's answer has not come when it should have. May be asked from any thread.
+        """
         ...
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """The CometD event source: one subscription over long polling, kept up through everything but a lack of permission.
 
-    connecting ──▶ subscribed ──▶ backing-off ──▶ connecting …
+    connecting ──▶ subscribed ──▶ backing-off ──▶ connecting …    (subscribed and unheard for too long: overdue)
          └───────────────┴──────▶ refused: only time or a person helps; tried again, slowly
     closed: for good
 
@@ -41,6 +41,7 @@ from lead_router.salesforce.wire import trusting
 LOG = structlog.get_logger()
 DEFAULTS = Limits()
 HELD_MIN_S, HELD_S = 0.05, 1.0
+OVERDUE_S = 15.0  # beyond the longest pause and connect: nobody is left who would end it
 HASTE_FREE = 3
 HASTE_PAUSE_MAX_S = 10.0
 
@@ -88,6 +89,7 @@ class CometdSource:
         self._failures = 0
         self._hasty = 0
         self._pause_s = 0.0
+        self._answer_due_at = 0.0
 
     def poll(self, wait_s: float) -> Delivery:
         """Wait up to `wait_s` seconds for events. The same delivery comes again until it is stored.
@@ -110,7 +112,9 @@ class CometdSource:
             self._progress.stored(delivery.position)
 
     def state(self) -> str:
-        """`connecting`, `subscribed` (acknowledged by the server), `backing-off`, `refused` or `closed`."""
+        """`connecting`, `subscribed` (acknowledged by the server), `overdue`, `backing-off`, `refused` or `closed`."""
+        if self._state == "subscribed" and self._monotonic() > self._answer_due_at:
+            return "overdue"
         return self._state
 
     def close(self) -> None:
@@ -156,6 +160,7 @@ class CometdSource:
         await self._notices.subscribe(self._session, self._monotonic())
         self._up = True
         self._pause_s = 0.0
+        self._await_answer()
         self._state = "subscribed"
 
     def _load(self) -> None:
@@ -192,6 +197,7 @@ class CometdSource:
         self._failures = 0
         advice = self._session.advice
         self._pause_s = advice.interval_s
+        self._await_answer()
         if self._session.inbox:
             self._hasty = 0
             return self._taken()
@@ -201,6 +207,10 @@ class CometdSource:
         if self._hasty > HASTE_FREE:
             self._pause_s = max(self._pause_s, min(HASTE_PAUSE_MAX_S, self._backoff(self._hasty - HASTE_FREE)))
         return self._progress.confirmed()
+
+    def _await_answer(self) -> None:
+        longest_s = self._pause_s + self._session.advice.timeout_s + self._limits.slack_s
+        self._answer_due_at = self._monotonic() + longest_s + OVERDUE_S
 
     def _taken(self) -> Delivery:
         """Everything that has come in, as one delivery."""

@@ -1,0 +1,233 @@
+"""The loops of one process, run as in production, and the health that they tell while something is broken."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from lead_router.jobs import sqlite
+from lead_router.loops import runner as runners
+from lead_router.loops.listening import KEEP_EVERY_S
+from lead_router.loops.runner import Loop, Runner
+from lead_router.loops.vitals import Vitals
+from support.listeners import Process
+from support.worker_rig import Rig
+
+WITHIN_S = 5.0
+SETTLE_S = 30.0  # on a busy machine
+PATIENCE_S = 60.0
+
+
+class Life:
+    """A listener, a worker and upkeep on a rig, in a runner with their vitals."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self.process = Process(rig, "host/1/listener")
+        self.listening = self.process.loop
+        self.worker = rig.router
+        self.upkeep = rig.upkeep(configuration_every_s=1e9)
+        self.vitals = Vitals(rig.clock.monotonic, patience_s=PATIENCE_S)
+        self.vitals.ear = self.listening.hearing
+        self.vitals.refusal = rig.breaker.why
+        loops = {"intake": self.listening, "worker-1": self.worker, "upkeep": self.upkeep}
+        made = tuple(Loop(name, lambda loop=loop: loop, 0.005) for name, loop in loops.items())
+        self.runner = Runner(lambda _: made, self.vitals)
+        self.codes: list[int] = []
+        self.thread = threading.Thread(target=lambda: self.codes.append(self.runner.run()))
+
+    def start(self):
+        self.thread.start()
+        self.until(lambda: self.vitals.health().ready)
+
+    def until(self, met, within_s=SETTLE_S):
+        deadline = time.monotonic() + within_s
+        while not met():
+            assert time.monotonic() < deadline, self.vitals.health()
+            threading.Event().wait(0.002)
+
+    def stop(self):
+        self.runner.stop()
+        if self.thread.ident is not None:
+            self.thread.join(10)
+
+
+@pytest.fixture
+def life(tmp_path, monkeypatch):
+    monkeypatch.setattr(sqlite, "BUSY_WAIT_S", 0.02)
+    rig = Rig(tmp_path)
+    made = Life(rig)
+    yield made
+    made.stop()
+    rig.close()
+
+
+def _raises(*_, **__):
+    raise RuntimeError("a fault that nobody foresaw")
+
+
+def _receiver(life):
+    life.process.streams[-1].poll = _raises
+
+
+def _recorder(life):
+    life.listening._intake._store.record = _raises
+    life.rig.rest_org.lead()
+
+
+def _lease(life):
+    life.listening._store.keep = _raises
+    life.rig.clock.advance(KEEP_EVERY_S)
+
+
+def _claimer(life):
+    life.worker._store.claim = _raises
+
+
+def _renewal(life):
+    life.worker._store.renew = _raises
+    life.rig.leads(3)
+
+
+def _sweep(life):
+    life.rig.client.unassigned = _raises
+    life.rig.store.request_sweep("test")
+
+
+def _reload(life):
+    life.rig.client.configuration = _raises
+    life.upkeep._current.outdate("test")
+    life.rig.clock.advance(3)
+
+
+@pytest.mark.parametrize(
+    ("plant", "loop"),
+    [
+        (_receiver, "intake"),
+        (_recorder, "intake"),
+        (_lease, "intake"),
+        (_claimer, "worker-1"),
+        (_renewal, "worker-1"),
+        (_sweep, "upkeep"),
+        (_reload, "upkeep"),
+    ],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_loop_that_keeps_failing_is_red_within_seconds(life, plant, loop):
+    """F8: receiver, recorder, listener's lease, claimer, claims' lease, sweep, reload: the loop is named, never green.
+
+    The pauses are production's own. Red again is what the next look says, too, until the process ends.
+    """
+    life.start()
+    plant(life)
+    life.until(lambda: not life.vitals.health().live, WITHIN_S)
+    (fault,) = life.vitals.health().dying
+    life.until(lambda: life.vitals.pulse(loop).last.faults >= 2 or not life.vitals.health().dying)
+    health = life.vitals.health()
+
+    assert (fault.part, "RuntimeError" in fault.reason) == (loop, True)
+    assert (health.live, health.ready, health.dying[0].part) == (False, False, loop)
+
+
+def test_a_loop_that_dies_ends_the_process_and_is_never_green(life, monkeypatch):
+    """F8: ten faults in a row end it with 1; from the first one on no look says that it lives."""
+    monkeypatch.setattr(runners, "PAUSE_CAP_S", 0.001)
+    life.start()
+    _claimer(life)
+    life.until(lambda: not life.vitals.health().live)
+    greens = []
+    while life.thread.is_alive():
+        greens.append(life.vitals.health().live)
+        life.thread.join(0.001)
+
+    assert (life.codes, any(greens), life.vitals.health().live) == ([1], False, False)
+
+
+def test_a_database_that_is_away_for_minutes(life, monkeypatch):
+    """F7, C28: live stays green for five minutes, ready is red and says why; no attempt is used up by it.
+
+    It goes away in the middle of a commit, with one claim held; back again, that claim is given back and all is routed.
+    """
+    monkeypatch.setattr(runners, "PAUSE_CAP_S", 0.001)
+    rig, parts = life.rig, {"intake", "worker-1", "upkeep"}
+    other = sqlite3.connect(rig.path / "jobs.db", isolation_level=None, check_same_thread=False)
+    life.start()
+    gone = threading.Event()
+
+    def leaves():
+        other.execute("BEGIN IMMEDIATE")
+        rig.clock.advance(KEEP_EVERY_S)
+        gone.set()
+
+    rig.client.before_write.append(leaves)
+    leads = rig.leads(2)
+    assert gone.wait(SETTLE_S)
+    life.until(lambda: {fault.part for fault in life.vitals.health().waiting} == parts)
+    for _ in range(10):
+        rig.clock.advance(30)
+        now = rig.clock.monotonic()
+        life.until(lambda now=now: all(life.vitals.pulse(part).last.due_at >= now for part in parts))
+        assert (life.vitals.health().live, life.vitals.health().ready) == (True, False)
+    (told,) = {fault.reason.partition(":")[0] for fault in life.vitals.health().waiting}
+    other.close()
+    life.until(lambda: life.vitals.health().ready and all(job.status == "done" for job in rig.jobs()))
+
+    assert told == "StoreUnavailable"
+    assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob"]
+    assert ({job.attempts for job in rig.jobs()}, len(rig.ledger())) == ({1}, 2)
+
+
+def test_who_listens_and_who_waits_are_told_apart(life):
+    """One hears the stream, the other is ready as a standby and names who listens; taken over, it is no standby."""
+    life.start()
+    standby = Process(life.rig, "host/2/listener")
+    before = standby.loop.hearing()
+    standby.steps()
+    waiting = standby.loop.hearing()
+    life.stop()
+    life.rig.clock.advance(1)
+    standby.steps()
+
+    assert before.fault is not None
+    assert (waiting.told, waiting.fault) == ("standby: host/1/listener listens", None)
+    assert (standby.loop.hearing().told, standby.loop.hearing().fault) == ("subscribed", None)
+
+
+@pytest.mark.parametrize("word", ["connecting", "backing-off", "refused", "overdue"])
+def test_a_stream_that_is_not_heard_is_not_ready(life, word):
+    """A1: connected, or subscribed once, is not enough; the process lives, and says what the stream is at."""
+    life.start()
+    life.process.streams[-1].word = word
+    health = life.vitals.health()
+
+    assert (health.live, health.ready, health.stream) == (True, False, word)
+
+
+def test_a_stream_that_is_silent_while_leads_come_is_not_ready(life):
+    """P47: subscribed, every connect answered, and the sweep finds what it did not bring; the first event ends it."""
+    rig = life.rig
+    sweeper = rig.upkeep(configuration_every_s=1e9, silent_after_s=60.0)
+    life.process.loop.step()
+    life.process.loop.step()
+    rig.clock.advance(KEEP_EVERY_S)
+    life.process.steps(2)
+    life.process.streams[-1].deaf = life.process.deaf = True
+    rig.clock.advance(10)
+    rig.rest_org.lead()
+    rig.clock.advance(301)
+    life.process.steps(1)
+    sweeper.step()
+    rig.clock.advance(KEEP_EVERY_S)
+    life.process.steps(2)
+    silent = life.listening.hearing()
+    life.process.streams[-1].deaf = life.process.deaf = False
+    rig.rest_org.lead()
+    life.process.steps(2)
+    rig.clock.advance(KEEP_EVERY_S)
+    life.process.steps(1)
+
+    assert (silent.told, silent.fault is not None) == ("silent", True)
+    assert life.listening.hearing().fault is None
