@@ -867,13 +867,17 @@ class TestObservations:
         assert database.open(org_id="00D000000000002AAA").rotations() == {}
 
     def test_old_observations_are_forgotten_with_old_jobs(self, database, store):
-        """F10: the table does not grow without end."""
-        store.observe([observation(1, "005A")], {})
-        database.wait(100)
-        store.observe([observation(2, "005A")], {})
-        store.forget(older_than_s=50, limit=10)
+        """F10: the table does not grow without end. The oldest first, up to the limit."""
+        for number in (1, 2):
+            store.observe([observation(number, "005A")], {})
+            database.wait(100)
+        store.observe([observation(3, "005A")], {})
 
-        assert [one.what.lead_id for one in store.observations(limit=9)] == [lead_id(2)]
+        assert store.forget_observations(older_than_s=50, limit=1) == 1
+        assert [one.what.lead_id for one in store.observations(limit=9)] == [lead_id(3), lead_id(2)]
+        assert store.forget_observations(older_than_s=50, limit=9) == 1
+        assert store.forget_observations(older_than_s=50, limit=9) == 0
+        assert [one.what.lead_id for one in store.observations(limit=9)] == [lead_id(3)]
 
 
 def test_leads_asked_lately_have_a_job_at_work_or_just_done(database: Database) -> None:

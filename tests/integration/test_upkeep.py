@@ -7,7 +7,7 @@ import pytest
 from lead_router.core.keys import change_key
 from lead_router.errors import Unreachable
 from lead_router.loops import upkeep as upkeep_loops
-from lead_router.ports import NewJob
+from lead_router.ports import NewJob, Unreadable
 from support.worker_rig import Rig
 
 
@@ -128,6 +128,25 @@ def test_old_done_jobs_are_forgotten_and_others_kept(rig: Rig):
     upkeep.step()
 
     assert [job.status for job in rig.jobs()] == ["queued"]
+
+
+def test_what_is_old_is_forgotten_at_the_start_in_portions(rig: Rig, monkeypatch):
+    """F10: a process that is started anew within each hour forgets too, and holds up no other writer for long."""
+    monkeypatch.setattr(upkeep_loops, "FORGET_MAX", 2)
+    monkeypatch.setattr(upkeep_loops, "UNREADABLE_MAX", 3)
+    rig.leads(3)
+    rig.drain()
+    rig.store.record([], unreadable=[Unreadable("/data/LeadChangeEvent", bytes([one]), "?") for one in range(6)])
+    rig.clock.advance(6 * 86_400.0)
+    rig.leads(1)
+    left = []
+    for older_than_s in (7 * 86_400.0, 5 * 86_400.0):
+        upkeep = rig.upkeep(keep_done_s=older_than_s)
+        for _ in range(3):
+            upkeep.step()
+            left.append((len(rig.jobs()), rig.store.queue().quarantined))
+
+    assert left == [(4, 4), (4, 3), (4, 3), (2, 1), (1, 0), (1, 0)]
 
 
 def test_a_dead_job_s_lead_that_somebody_edited_is_found_again(rig: Rig):

@@ -45,5 +45,3 @@ _OBSERVATIONS: Final = """
 OBSERVATIONS: Final = _OBSERVATIONS.replace("{of}", "")
 
 OBSERVATIONS_OF: Final = _OBSERVATIONS.replace("{of}", "AND o.lead_id = :lead_id ")
-
-FORGET_OBSERVED: Final = "DELETE FROM observation WHERE org_id = :org_id AND observed_at < {now} - :older_ms"

@@ -26,6 +26,9 @@ BUSY_WAIT_S: Final = 30.0
 MIGRATION_WAIT_S: Final = 600.0
 """How long a starting router waits for another one that is changing the schema."""
 
+LOG_BYTES_MAX: Final = 16 * 1024 * 1024
+"""What the write-ahead log beside the file is cut down to, once those are gone who read so long that it grew longer."""
+
 OLDEST_SQLITE: Final = (3, 38, 0)
 """The first release with RETURNING."""
 
@@ -106,6 +109,7 @@ class SqliteEngine:
             _write_ahead(connection)
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES_MAX}")
         except sqlite3.Error as fault:
             connection.close()
             self._refuse(fault)

@@ -243,18 +243,6 @@ DISCARD: Final = """
     RETURNING id
 """
 
-FORGET: Final = """
-    DELETE FROM routing_job WHERE id IN (
-        SELECT j.id FROM routing_job AS j
-        WHERE j.org_id = :org_id AND j.status = 'done' AND j.completed_at < {now} - :older_ms
-          AND (COALESCE(substr(j.outcome, 1, 10), '') <> 'discarded:' OR j.completed_at < {now} - :discarded_ms)
-        ORDER BY j.completed_at
-        LIMIT :limit
-        {skip_locked}
-    )
-    RETURNING id
-"""
-
 _JOB: Final = """
     SELECT id, status, lead_id, idempotency_key, attempts, max_attempts, next_run_at, locked_by, lease_until,
            last_error, outcome, created_at, completed_at, payload

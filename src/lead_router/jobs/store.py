@@ -17,7 +17,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from lead_router.errors import Superseded
-from lead_router.jobs import listener_statements, observing, views
+from lead_router.jobs import forgetting, listener_statements, observing, views
 from lead_router.jobs import statements as sql
 from lead_router.jobs.engine import Engine, Row, Step
 from lead_router.jobs.listeners import SqlListeners, fence_of
@@ -241,14 +241,19 @@ class SqlJobStore(SqlListeners):
         Forgetting a job forgets its idempotency key: the same event handed in later makes a new job. No lead is routed
         twice by that, since the ledger and the lead's stamp keep the key too and the new job ends as already routed;
         it costs two API calls. Older than the stream's retention (72 hours) no event can come again. Open and dead jobs
-        are never forgotten; discarded ones not within DISCARDED_KEPT_S. The answer is how many jobs.
+        are never forgotten; discarded ones not within DISCARDED_KEPT_S.
         """
         older_ms, discarded_ms = in_ms(older_than_s), in_ms(max(older_than_s, DISCARDED_KEPT_S))
-        steps = [
-            self._step(sql.FORGET, older_ms=older_ms, discarded_ms=discarded_ms, limit=limit),
-            self._step(observing.FORGET_OBSERVED, older_ms=older_ms),
-        ]
-        return len(self._engine.write(steps)[0])
+        return len(self._write(forgetting.FORGET, older_ms=older_ms, discarded_ms=discarded_ms, limit=limit))
+
+    def forget_observations(self, *, older_than_s: float, limit: int) -> int:
+        """The oldest first."""
+        return len(self._write(forgetting.FORGET_OBSERVED, older_ms=in_ms(older_than_s), limit=limit))
+
+    def forget_unreadable(self, *, older_than_s: float, keep: int, limit: int) -> int:
+        """The oldest first; of two reasons to forget one, its age and the number of newer ones, either is enough."""
+        older_ms = in_ms(older_than_s)
+        return len(self._write(forgetting.FORGET_UNREADABLE, older_ms=older_ms, keep=keep, limit=limit))
 
     def close(self) -> None:
         """Leases stay as they are: claims not ended are taken over when they run out."""

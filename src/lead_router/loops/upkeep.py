@@ -22,7 +22,8 @@ PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first pa
 RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are told of
 BY_TIME = "time"
 LOOKS_PER_LOAD = 4  # every fourth timed look loads all, the others are glances
-FORGET_MAX = 1_000
+FORGET_MAX = 1_000  # rows per transaction: those who wait to write wait no longer than for any other
+UNREADABLE_MAX = 1_000  # unreadable events that are kept, each with its bytes: enough to see what they are
 _REMEDY = (
     "it is subscribed anew by itself; if it stays silent, let `lead-router doctor` say whether the org publishes "
     "changes of leads and the integration user may still read them; until then each sweep finds what comes"
@@ -59,7 +60,7 @@ class Upkeep:
         self._silent_after_s = silent_after_s
         self._reload_at = monotonic() + configuration_every_s
         self._reloaded_at = monotonic() - RELOAD_PAUSE_S
-        self._forget_at = monotonic() + FORGET_EVERY_S
+        self._forget_at = monotonic()  # at once: one that is started anew every hour would never forget
         self._fault = ""
         self._ask_anew = False
         self._looks = 0
@@ -193,11 +194,15 @@ class Upkeep:
     def _forget(self) -> bool:
         if self._monotonic() < self._forget_at:
             return False
-        forgotten = self._store.forget(older_than_s=self._keep_done_s, limit=FORGET_MAX)
-        self._forget_at = self._monotonic() + (0.0 if forgotten == FORGET_MAX else FORGET_EVERY_S)
-        if forgotten:
-            _log.info("jobs_forgotten", count=forgotten)
-        return bool(forgotten)
+        store, older_s = self._store, self._keep_done_s
+        jobs = store.forget(older_than_s=older_s, limit=FORGET_MAX)
+        observations = store.forget_observations(older_than_s=older_s, limit=FORGET_MAX)
+        unreadable = store.forget_unreadable(older_than_s=older_s, keep=UNREADABLE_MAX, limit=FORGET_MAX)
+        more = FORGET_MAX in {jobs, observations, unreadable}
+        self._forget_at = self._monotonic() + (0.0 if more else FORGET_EVERY_S)
+        if jobs or observations or unreadable:
+            _log.info("jobs_forgotten", count=jobs, observations=observations, unreadable=unreadable)
+        return bool(jobs or observations or unreadable)
 
     def close(self) -> None:
         """Free the store."""

@@ -280,7 +280,15 @@ class JobStore(Listeners, Protocol):
         ...
 
     def forget(self, *, older_than_s: float, limit: int) -> int:
-        """Delete up to `limit` done jobs that ended longer ago (discarded ones: a year), and old observations."""
+        """Delete up to `limit` done jobs that ended longer ago (discarded ones: a year); how many it were."""
+        ...
+
+    def forget_observations(self, *, older_than_s: float, limit: int) -> int:
+        """Delete up to `limit` older observations; how many it were."""
+        ...
+
+    def forget_unreadable(self, *, older_than_s: float, keep: int, limit: int) -> int:
+        """Delete up to `limit` unreadable events, those not delivered lately and all but the newest `keep`."""
         ...
 
     def close(self) -> None:
