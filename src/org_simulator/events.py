@@ -142,10 +142,10 @@ class ChangeLog:
         self.session_epoch += 1
         self.wake()
 
-    def expire(self) -> None:
-        """Forget every retained event, as if 72 hours had passed."""
+    def expire(self, *, keep: int = 0) -> None:
+        """Forget every retained event but the newest `keep`, as if 72 hours had passed."""
         with self._lock:
-            self._events.clear()
+            del self._events[: max(0, len(self._events) - keep)]
 
     def renumber(self) -> None:
         """Move the org to another instance: retained events get new, lower replay ids, and sessions end."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from benchmarks.figures import PER, Figures, Pair
 
+HERE = Path(__file__).parent
 HEADS = (
     "latency",
     "way",
@@ -47,6 +50,14 @@ def machine() -> str:
 def page(pairs: Sequence[Pair], machine: str) -> str:
     """REPORT.md of this run."""
     return PAGE.format(machine=machine, runs=len(pairs[0].router.rates), table=table(pairs))
+
+
+def rewritten(document: str, section: str) -> str:
+    """The document with the section in place of the one under the same heading, at its end where there is none."""
+    heading = section.partition("\n")[0]
+    former = [part for part in re.split(r"^(?=# )", document, flags=re.MULTILINE) if part]
+    parts = [section if part.startswith(f"{heading}\n") else part for part in former]
+    return "\n\n".join(part.strip() for part in (parts if section in parts else [*parts, section])) + "\n"
 
 
 def _row(pair: Pair, way: str, seen: Figures) -> tuple[str, ...]:
