@@ -53,7 +53,7 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--leads", type=int, default=LEADS)
     parser.add_argument("--runs", type=int, default=RUNS, help="of each way at each latency; medians are told")
     parser.add_argument("--json", type=Path, default=HERE / "report.json", metavar="FILE")
-    parser.add_argument("--record", action="store_true", help="write REPORT.md anew")
+    parser.add_argument("--record", action="store_true", help="write its section of REPORT.md anew")
     return parser.parse_args(words)
 
 
