@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lead_router.ports import (
     AlreadyRouted,
@@ -80,3 +82,10 @@ def resolve(jobs: Sequence[Job], faults: Sequence[Fault], wait_s: Callable[[Job]
 def failed(job: Job, text: str, wait_s: float) -> Ending:
     """What follows a failed attempt: another one in `wait_s` seconds, or none where all are used."""
     return Bury(text) if job.attempts >= job.max_attempts else Retry(wait_s, text)
+
+
+def unforeseen(fault: Exception) -> str:
+    """What kind of fault it was, and where; its own text may hold a lead's values."""
+    place = traceback.extract_tb(fault.__traceback__)[-1:]
+    where = "".join(f" at {Path(frame.filename).name}:{frame.lineno}" for frame in place)
+    return f"{type(fault).__name__}{where}: a fault of the router itself, told in its log"

@@ -18,7 +18,7 @@ from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.reading import read
-from lead_router.loops.receipts import Resolution, failed, resolve
+from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.taking import taken
 from lead_router.ports import (
     Bury,
@@ -269,7 +269,7 @@ class Routing:
 
     def fail(self, jobs: Iterable[Job], fault: Exception) -> None:
         """Jobs met code that was not written for them: their attempts count; when all are used they are dead."""
-        text = f"{type(fault).__name__}: {fault}"
+        text = unforeseen(fault)
         endings = [(job, failed(job, text, self._wait_s(job))) for job in jobs]
         for job, ending in endings:
             _tell(job, ending)
