@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from lead_router.loops.routing import STUCK_RETRY_S
 from org_simulator import ownership
 from org_simulator.failures import Failure
 from support.both_play import INSIDE, Play, both_ways
@@ -18,10 +19,10 @@ BEYOND_A_SAVE = 9
 """Users that Salesforce refuses, all before Ann: so many are met within one save, and more than that."""
 
 
-def _austria(play: Play, member: str = "Cid", precedence: int = 2) -> str:
+def _austria(play: Play, member: str = "Cid", precedence: int = 2, **fields: str) -> str:
     """The id of a group for Austrian leads, of one member."""
     user = play.org.insert("User", LastName=member, Username=f"{member}@sim.example")
-    group = play.org.insert("Round_Robin_Group__c", Name="Austria", Key__c="austria", Mode__c="Live")
+    group = play.org.insert("Round_Robin_Group__c", Name="Austria", Key__c="austria", Mode__c="Live", **fields)
     play.org.insert("Round_Robin_Member__c", Group__c=group, User__c=user, Sort_Order__c=7)
     rule = {"Name": "Austria", "Precedence__c": precedence, "Active__c": True, "Criteria__c": "Country = 'AT'"}
     play.org.insert("Routing_Rule__c", **rule, Target_Group__c=group)
@@ -74,6 +75,68 @@ def test_a_group_that_cannot_go_on_holds_its_own_leads_alone(tmp_path, story: Ca
         assert (lead[0], lead[1]) == ("Lead Intake", "Held")
         assert lead[-1].startswith(STUCK[story])
     assert [(lead[0], lead[1]) for lead in (second, fourth)] == [("Ann", "Assigned"), ("Bob", "Assigned")]
+
+
+def stands_before_its_fallback(play: Play) -> None:
+    """A lead of a group that cannot go on, one of its fallback group in the same save, one later; then all is well."""
+    _austria(play, Fallback_Group__c=play.member("emea"))
+    play.both.rig.forbid("Key__c = 'austria' && ISCHANGED(Turn__c)", "ask ops before", "Round_Robin_Group__c")
+    _arrive(play, "AT", "DE")
+    play.both.rig.clock.advance(5)
+    _arrive(play, "DE")
+    play.both.rig.allow("Round_Robin_Group__c")
+    play.both.rig.clock.advance(STUCK_RETRY_S)
+    play.look()
+
+
+def test_newer_leads_of_a_fallback_group_go_past_those_of_a_group_that_cannot_go_on(tmp_path):
+    """P68: no turn that they left would help the older lead, which has one of its own group once that goes on."""
+    inside, outside, hard = both_ways(tmp_path, stands_before_its_fallback)
+    assert inside == outside == hard
+    assert [(lead[0], lead[1]) for lead in inside["leads"]] == [(name, "Assigned") for name in ("Cid", "Ann", "Bob")]
+
+
+def waits_for_members_after_all(play: Play) -> None:
+    """The group that could not go on can again, while nobody is there; then one is, and a newer lead comes."""
+    group = _austria(play)
+    play.both.rig.forbid("Key__c = 'austria' && ISCHANGED(Turn__c)", "ask ops before", "Round_Robin_Group__c")
+    _arrive(play, "AT")
+    play.both.rig.allow("Round_Robin_Group__c")
+    [member] = [row["Id"] for row in play.org.rows("Round_Robin_Member__c") if row["Group__c"] == group]
+    play.org.update(member, Active__c=False)
+    play.both.rig.clock.advance(STUCK_RETRY_S)
+    play.look()
+    play.org.update(member, Active__c=True)
+    _arrive(play, "AT")
+
+
+def test_a_lead_of_a_group_that_can_go_on_again_is_overtaken_no_more(tmp_path):
+    """P68: it tells for what it waits now, and has its turn before the newer one."""
+    inside, outside, hard = both_ways(tmp_path, waits_for_members_after_all)
+    assert inside == outside == hard
+    assert [row["turn"] for row in inside["ledger"]] == ["austria.0.1", "austria.0.2"]
+
+
+def test_a_member_that_is_gone_between_decision_and_write_stops_nobody(tmp_path, monkeypatch):
+    """Inside, the group is read again, and the lead has its owner within its own save. The deletion is undone with the
+    attempt: whoever deletes a member from outside waits for the group's lock.
+    """
+    both = Both(tmp_path, INSIDE)
+    [decide] = both.org.automation.program.classes["routingdecider"].methods["decide"]
+    plain, gone = decide.run, [both.rest_org.refs["ann_emea"]]
+
+    def run(frame):
+        found = plain(frame)
+        if gone:
+            frame[0].tx.delete("Round_Robin_Member__c", gone.pop())
+        return found
+
+    monkeypatch.setattr(decide, "run", run)
+    [lead] = both.post({"Email": "b@buyer.example"})
+    assert (both.rig.owner(lead), both.rest_org.row(lead)["Routing_Status__c"]) == ("Ann", "Assigned")
+    assert gone == []
+    assert [row["Turn__c"] for row in both.ledger()] == [1]
+    both.rig.close()
 
 
 @pytest.fixture

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from org_simulator.apex import automation
+from org_simulator.apex.session import Session
 from support.both_routers import Both
 
 pytestmark = pytest.mark.apex
@@ -15,18 +17,33 @@ JOBS_MAX = 12
 """More than any chain of these stories needs."""
 
 
+class Alerted(Both):
+    """Knows the subjects of the mails that jobs sent."""
+
+    def __init__(self, path: Path, mode: str) -> None:
+        super().__init__(path, mode)
+        self.alerts: list[str] = []
+
+
 @pytest.fixture
 def both(tmp_path, monkeypatch):
     """Ann and Bob for all leads; a job too many is refused, as a chain without end would run for ever."""
-    made = Both(tmp_path, "In_CRM")
+    made = Alerted(tmp_path, "In_CRM")
     count = 0
     perform = automation.jobs.perform
 
-    def counted(*told) -> None:
+    def counted(job, begin) -> None:
         nonlocal count
         count += 1
         assert count <= JOBS_MAX, "the jobs do not end"
-        perform(*told)
+
+        def watched(piece):
+            sessions: list[Session] = []
+            found = begin(lambda session: sessions.append(session) or piece(session))
+            made.alerts += [mail["Subject"] for session in sessions for mail in session.mails]
+            return found
+
+        perform(job, watched)
 
     monkeypatch.setattr(automation.jobs, "perform", counted)
     yield made
@@ -101,9 +118,12 @@ def test_leads_held_for_a_group_that_is_off_hide_none_that_waits_for_members(bot
     assert told(both, older, newer) == [("Ann", "Assigned"), ("Bob", "Assigned")]
 
 
-def test_a_chain_ends_where_the_oldest_cannot_be_saved(both: Both):
-    """An older lead that a rule keeps as it is has a wave of its own; the newer one asks for no further chain."""
-    both.say(Wave_Size__c=1)
+@pytest.mark.parametrize("size", [1, 200])
+def test_a_held_lead_that_refuses_every_save_holds_up_nobody_whose_chain_asked_it(both: Alerted, size: int):
+    """P68: a newer lead waits behind it until jobs of its own save have asked the older one, in the same wave
+    or in one before; the sweep's chain tells an admin of it, once, and gives it to the next in turn when it may be.
+    """
+    both.say(Wave_Size__c=size, Alert_Address__c="admin@lead-router.example")
     for member in ("ann_emea", "bob_emea"):
         both.rest_org.update(both.rest_org.refs[member], Active__c=False)
     [older] = both.post({"Email": "older@buyer.example", "Title": "Old"})
@@ -112,8 +132,25 @@ def test_a_chain_ends_where_the_oldest_cannot_be_saved(both: Both):
     both.rig.forbid('Title = "Old"', "Local: not now")
     both.rig.clock.advance(60)
     [newer] = both.post({"Email": "newer@buyer.example"})
-    both.work()
     assert told(both, older, newer) == [("Lead_Intake", "Held")] * 2
+    both.work()
+    assert told(both, older, newer) == [("Lead_Intake", "Held"), ("Ann", "Assigned")]
+    assert both.rest_org.row(older)["Routing_Error__c"].startswith("group 'emea': nobody can take it")
+    assert both.alerts == []
+    both.sweep()
+    assert both.alerts == ["Lead routing: leads refuse every save"]
     both.rig.allow()
     both.sweep()
-    assert told(both, older, newer) == [("Ann", "Assigned"), ("Bob", "Assigned")]
+    assert told(both, older, newer) == [("Bob", "Assigned"), ("Ann", "Assigned")]
+
+
+def test_a_held_lead_that_cannot_be_given_out_but_marked_holds_nobody_up(both: Both):
+    """It shows Failed and why; a newer lead of the same wave has its owner by that very wave."""
+    for member in ("ann_emea", "bob_emea"):
+        both.rest_org.update(both.rest_org.refs[member], Active__c=False)
+    older, newer = both.post({"Email": "older@buyer.example", "Title": "Old"}, {"Email": "newer@buyer.example"})
+    for member in ("ann_emea", "bob_emea"):
+        both.rest_org.update(both.rest_org.refs[member], Active__c=True)
+    both.rig.forbid('Title = "Old" && ISPICKVAL(Routing_Status__c, "Assigned")', "Local: not now")
+    both.sweep()
+    assert told(both, older, newer) == [("Lead_Intake", "Failed"), ("Ann", "Assigned")]

@@ -51,6 +51,13 @@ class Play:
         else:
             self.both.work()
 
+    def look(self) -> None:
+        """What waits is asked again."""
+        if self.mode == OUTSIDE:
+            self.both.rig.drain(self.both.rig.worker())
+        else:
+            self.both.sweep()
+
     def _tell_of_change(self, lead_id: str, cause: Cause) -> None:
         now = self.both.rig.clock.now()
         payload = {"event_at": now.isoformat(), "cause": cause.value}
