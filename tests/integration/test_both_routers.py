@@ -47,7 +47,51 @@ def stands_behind_a_group_that_is_off(play: Play) -> None:
     play.arrive(2)
 
 
-STORIES = (comes_back, is_sent_twice, meets_caps_and_tastes, stands_behind_a_group_that_is_off)
+def is_sent_again(play: Play) -> None:
+    """While nobody is there for the first, a minute later; who has no e-mail is somebody else."""
+    play.arrive(1)
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=False)
+    play.arrive(1, Email="one@buyer.example")
+    play.both.rig.clock.advance(60)
+    play.arrive(1, Email="ONE@buyer.example")
+    play.arrive(1, Email=None, Phone="+33 1 23 45 67 89")
+
+
+def is_sent_again_and_both_are_given_out(play: Play) -> None:
+    is_sent_again(play)
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=True)
+    play.both.rig.clock.advance(300)
+    play.look()
+
+
+def is_sent_again_for_a_group_that_can(play: Play) -> None:
+    """The first is of a group that is off: the second waits for it, holding nobody up, and then goes its own way."""
+    alps = play.org.insert("Round_Robin_Group__c", Name="Alps", Key__c="alps", Mode__c="Off")
+    rule = {"Name": "Alps", "Precedence__c": 1, "Active__c": True, "Criteria__c": "Country = 'AT'"}
+    play.org.insert("Routing_Rule__c", **rule, Target_Group__c=alps)
+    play.arrive(1, Email="one@buyer.example", Country="AT")
+    play.both.rig.clock.advance(60)
+    play.arrive(1, Email="one@buyer.example")
+    play.arrive(1)
+    play.both.rig.clock.advance(900)
+    play.look()
+    play.org.update(alps, Mode__c="Live")
+    play.both.rig.clock.advance(900)
+    play.look()
+
+
+REPS = ("ann_emea", "bob_emea")
+STORIES = (
+    comes_back,
+    is_sent_twice,
+    is_sent_again,
+    is_sent_again_and_both_are_given_out,
+    is_sent_again_for_a_group_that_can,
+    meets_caps_and_tastes,
+    stands_behind_a_group_that_is_off,
+)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
