@@ -46,7 +46,7 @@ def test_a_sweep_is_due_at_once_when_asked_for_and_then_by_the_clock(rig: Rig):
 
 
 def test_a_lead_that_became_visible_behind_a_sweep_is_found_by_the_next(rig: Rig, monkeypatch):
-    """P44: its transaction took two minutes, so it is older than leads that a sweep went past, page by page, meanwhile.
+    """B20, P44: its transaction took two minutes, so it is older than leads that a sweep went past, page by page.
 
     No sweep begins where the last one ended: each looks at all that is unassigned, from the oldest on.
     """

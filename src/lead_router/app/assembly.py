@@ -124,4 +124,5 @@ class Assembly:
             keep_done_s=self.settings.keep_done_days * 86_400.0,
             wake=self.wake,
             silent_after_s=self.settings.silent_after_s,
+            breaker=self.breaker,
         )

@@ -102,6 +102,9 @@ class Intake:
             self._reload(delivery.reload)
         if recorded.created or recorded.asked or sweep or delivery.reload:
             self._wake()
+        if unreadable:
+            reasons = sorted({one.reason for one in unreadable})
+            _log.warning("events_quarantined", channel=self._channel, events=len(unreadable), reasons=reasons)
         if delivery.changes or sweep:
             _log.info(
                 "events_recorded",

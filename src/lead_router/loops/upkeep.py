@@ -11,8 +11,9 @@ from lead_router.core.keys import CHANGED, submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.soql.values import instant
 from lead_router.core.touch import last_told_at, touched_since
-from lead_router.errors import Permanent, Transient
+from lead_router.errors import Permanent, RateLimited, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
+from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org
 
@@ -47,6 +48,7 @@ class Upkeep:
         keep_done_s: float,
         wake: Callable[[], None],
         silent_after_s: float | None = None,
+        breaker: Breaker | None = None,
     ) -> None:
         self._org = org
         self._store = store
@@ -58,6 +60,7 @@ class Upkeep:
         self._keep_done_s = keep_done_s
         self._wake = wake
         self._silent_after_s = silent_after_s
+        self._breaker = Breaker(monotonic) if breaker is None else breaker
         self._reload_at = monotonic() + configuration_every_s
         self._reloaded_at = monotonic() - RELOAD_PAUSE_S
         self._forget_at = monotonic()  # at once: one that is started anew every hour would never forget
@@ -69,12 +72,17 @@ class Upkeep:
         """Do what is due; True if something was. Raises Transient when the org or the store did not answer.
 
         Each part is tried, whatever befell the one before; what failed is due again at the next step, so that a fault
-        does not hide behind steps that do nothing.
+        does not hide behind steps that do nothing. While the breaker is open the org is asked for nothing.
         """
         busy, faults = False, list[Exception]()
-        for part in (self._reload, self._sweep, self._forget):
+        asks_org = () if self._breaker.open_s() > 0 else (self._reload, self._sweep)
+        for part in (*asks_org, self._forget):
             try:
                 busy = part() or busy
+            except RateLimited as fault:
+                # An allowance is the org's: who asks every few seconds whether it is back takes it from the leads.
+                self._breaker.trip(fault.retry_after, why=f"{type(fault).__name__}: {fault}")
+                faults.append(fault)
             except Exception as fault:  # noqa: BLE001 - raised below
                 faults.append(fault)
         if faults:

@@ -172,7 +172,7 @@ class CometdSource:
             raise Lost(Broken(f"the stored position could not be read: {fault}")) from None
         self._loaded = True
         if position is not None and not self._progress.loaded(position):
-            self._gaps.append("the stored position is no CometD replay id: subscribed to all retained events instead")
+            self._miss("the stored position is no CometD replay id: subscribed to all retained events instead")
 
     async def _subscribe(self) -> None:
         start, origin = start_of(self._progress.position, self._default_start)
@@ -215,8 +215,10 @@ class CometdSource:
     def _taken(self) -> Delivery:
         """Everything that has come in, as one delivery."""
         readings = [read_event(self._channel, event) for event in self._notices.sorted_out(self._session.inbox)]
-        gaps = [*self._gaps, *(reading.gap for reading in readings if reading.gap)]
-        self._session.inbox, self._gaps = [], []
+        for reading in readings:
+            if reading.gap:
+                self._miss(reading.gap)
+        gaps, self._gaps, self._session.inbox = self._gaps, [], []
         ids = [reading.replay_id for reading in readings if reading.replay_id is not None]
         return Delivery(
             changes=tuple(change for reading in readings for change in reading.changes),
@@ -225,6 +227,11 @@ class CometdSource:
             gap="; ".join(dict.fromkeys(gaps)) or None,
             reload=self._notices.taken(),
         )
+
+    def _miss(self, why: str) -> None:
+        """Events are lost to this stream: an alarm, and a sweep for what they would have told."""
+        self._log.warning("stream_gap", reason=why)
+        self._gaps.append(why)
 
     async def _lose(self, lost: Lost) -> None:
         self._up = False
@@ -241,8 +248,9 @@ class CometdSource:
             case Refused():
                 self._state = "refused"
                 self._pause_s = max(self._limits.refused_s * self._dice.uniform(0.8, 1.2), lost.wait_s)
+                self._gaps.append("the stream is refused: until it is not, each try asks for a sweep")
             case Oversized(text):
-                self._gaps.append(text)
+                self._miss(text)
             case SessionLost() | PositionExpired() | Broken():
                 pass
         self._log.warning(
