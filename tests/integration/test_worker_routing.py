@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
 
+from lead_router.loops.breaker import Breaker
 from org_simulator import ownership
 from org_simulator.failures import Failure
 from org_simulator.switches import Switches
@@ -274,6 +276,23 @@ def test_faults_of_the_service_use_up_no_attempt(rig: Rig, fault: str, value: ob
     assert (rig.turns(), rig.outcomes()) == ([1, 2, 3], ["assigned"] * 3)
     assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob", "Ann"]  # in the order in which they came
     assert {job.attempts for job in rig.jobs()} == {1}
+
+
+def test_routers_that_meet_the_burst_limit_together_come_back_apart(rig: Rig):
+    """B7: too many requests at once: each waits some seconds of its own, not a day's pause, and no attempt is used."""
+    waits = []
+    for seed in (5, 6):
+        rig.leads(1)
+        rig.breaker = Breaker(rig.clock.monotonic)
+        router = rig.worker(rig.connect(), name=f"router {seed}")
+        router._dice = random.Random(seed)
+        rig.rest_org.fault("request_limit", path="/composite", value="concurrent")
+        router.step()
+        waits.append(rig.breaker.open_s())
+
+    assert all(10 <= wait <= 15 for wait in waits)
+    assert len(set(waits)) == 2
+    assert [job.attempts for job in rig.jobs()] == [0, 0]
 
 
 def test_an_expired_session_is_renewed_in_passing(rig: Rig):

@@ -19,6 +19,7 @@ from lead_router.ports import Job, JobStore, Org, Release
 _log = structlog.get_logger(__name__)
 
 DAILY_LIMIT_S = 60.0
+BURST_SPREAD = 1.5
 UNFIT_FOR = timedelta(minutes=5)
 SUSPECTS_MAX = 3  # leads in a row that meet a fault of the code: then it is the program's, not theirs
 
@@ -144,8 +145,11 @@ class Worker:
                 _log.info("claims_released", released=len(routing.open))
                 self._store.end([(job, Release(0.0, str(fault))) for job in routing.open.values()])
                 return
-            case RateLimited(retry_after=retry_after, daily=daily):
-                delay = self._breaker.trip(max(retry_after, DAILY_LIMIT_S if daily else 0.0), why=why)
+            case RateLimited(retry_after=retry_after, daily=True):
+                delay = self._breaker.trip(max(retry_after, DAILY_LIMIT_S), why=why)
+            case RateLimited(retry_after=retry_after):
+                # Routers that met the limit together must not meet it together again.
+                delay = self._breaker.trip(retry_after * self._dice.uniform(1.0, BURST_SPREAD), why=why)
             case _:
                 delay = self._breaker.trip(why=why)
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)

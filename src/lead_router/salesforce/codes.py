@@ -27,7 +27,7 @@ from lead_router.errors import (
 )
 
 DAILY_PAUSE_S = 60.0  # the daily allowance is a rolling 24 hours, so some of it comes back all the time
-BURST_PAUSE_S = 10.0  # long requests of others must end first; the caller adds jitter
+BURST_PAUSE_S = 10.0  # long requests of others must end first; the worker adds jitter
 TEXT_MAX = 200  # characters of a foreign text that are told
 ADDRESS_MAX = 254  # characters of an e-mail address
 LOOKED_AT_MAX = 4_000  # characters of it that are looked at: a page may have millions
