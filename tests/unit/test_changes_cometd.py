@@ -75,10 +75,13 @@ def test_an_event_is_known_by_what_it_is_and_not_by_its_replay_id():
     assert (first == moved, first == other) == (True, False)
 
 
-def test_fifteen_characters_become_eighteen():
-    """The id is the same record either way."""
-    reading = read_event(CHANNEL, event(created(1, recordIds=[lead_id(1)[:15]])))
-    assert [change.record_id for change in reading.changes] == [lead_id(1)]
+@pytest.mark.parametrize(
+    ("channel", "told"),
+    [(CHANNEL, event(created(1, recordIds=[lead_id(1)[:15]]))), (REQUESTS, requested(Lead_Id__c=lead_id(1)[:15]))],
+)
+def test_fifteen_characters_become_eighteen(channel, told):
+    """E5: the id is the same record either way, also in an event that a flow of the org fills."""
+    assert [change.record_id for change in read_event(channel, told).changes] == [lead_id(1)]
 
 
 @pytest.mark.parametrize("kind", ["GAP_CREATE", "GAP_UPDATE", "GAP_DELETE", "GAP_UNDELETE"])
