@@ -16,7 +16,7 @@ from lead_router.core.addresses import PUBLIC_DOMAINS, address
 from lead_router.core.model import Configuration, Lead, Match, MatchBy, MatchOn, Switch, ToMatched
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import Objects, Standard
-from lead_router.salesforce.queries import among, select, text
+from lead_router.salesforce.queries import among, like, select
 from lead_router.salesforce.records import Row, moment, shaped
 
 ROWS_MAX = 2000  # rows of one query; one that brings so many is asked again for fewer values
@@ -163,7 +163,7 @@ def _values(asked: Asked, row: Row) -> list[str]:
 
 
 def _like(field: str, pattern: str, values: Iterable[str]) -> str:
-    return " OR ".join(f"{field} LIKE {text(pattern.format(value))}" for value in values)
+    return " OR ".join(f"{field} LIKE {like(pattern, value)}" for value in values)
 
 
 _CLAUSES: Mapping[tuple[str, MatchBy], Callable[[Iterable[str]], str]] = {

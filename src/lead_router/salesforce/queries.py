@@ -123,6 +123,12 @@ def text(value: str) -> str:
     return f"'{escaped}'"
 
 
+def like(pattern: str, value: str) -> str:
+    """A SOQL string literal for LIKE: the value stands at `{}`, its own `%` and `_` are no wildcards."""
+    literal = text(value)[1:-1].replace("%", "\\%").replace("_", "\\_")
+    return f"'{pattern.format(literal)}'"
+
+
 def instant(value: datetime) -> str:
     """A SOQL date-time literal, in UTC, to the millisecond."""
     return value.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
