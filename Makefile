@@ -9,7 +9,7 @@ FIRST ?= 1000
 # Tests are spread over this many processes; 0 runs them in one, for a debugger.
 WORKERS ?= 2
 
-.PHONY: demo test soak bench fuzz coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
+.PHONY: demo test soak bench fuzz audit coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -41,6 +41,11 @@ fuzz: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[fuzz]'
 	@mkdir -p .fuzz
 	@$(BIN)/python tests/fuzz/criteria.py -max_total_time=$(FUZZ_S) -timeout=10 -len_control=0 -max_len=512 -artifact_prefix=.fuzz/ $(ARGS) .fuzz
+
+# Known vulnerabilities of what is installed, red for a finding; "audit skipped: …" where nobody could be asked.
+audit: $(VENV)/.dev
+	@if $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[audit]'; \
+	then PYTHONPATH=tests $(BIN)/python -m audit; else echo "audit skipped: pip-audit cannot be installed"; fi
 
 coverage: $(VENV)/.dev
 	@$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
