@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.chart import svg
 from benchmarks.growth_report import panels, section, table, took
-from benchmarks.growth_watch import Judged, Sample, Sizes, judged, memory, postgres_size, sqlite_size
+from benchmarks.growth_watch import Judged, Sample, Sizes, judged, memory, paced, postgres_size, sqlite_size
 from benchmarks.report import HERE, machine, rewritten
 from support.postgres import serving
 from support.router import environment, until
@@ -71,7 +71,7 @@ def _run(options: argparse.Namespace) -> list[Sample]:
             size = partial(postgres_size, url)
         org = opened.enter_context(_org(options))
         router = opened.enter_context(_router(org, url, folder, max(1.0, options.events / EVENTS_PER_KEPT_S)))
-        samples = list(_watched(org, router, size, options.events))
+        samples = paced(list(_watched(org, router, size, options.events)))
         _refuse_unrouted(org)
         return samples
 

@@ -53,7 +53,8 @@ def _row(one: Judged) -> tuple[str, ...]:
 SECTION = """# A router over very many events: {engine}
 
 Written by `PYTHONPATH=tests python -m benchmarks.growth --engine {word} --record`.
-{took}. Machine: {machine}; simulated org, router and job database share it.
+{took}.
+Machine: {machine}; simulated org, router and job database share it.
 
 {table}
 
@@ -66,6 +67,8 @@ come back, deletions. Nearly every event is of another lead, and each comes unde
 *Finished jobs* are kept for a few seconds instead of for days (ten seconds of a million events), and looked for five
 times as often; all else is `lead-router run` as it comes. The ledger in Salesforce keeps what the job database forgets.
 
-*Flat* is judged by medians: between 10 and 20 % of the events, and over the last tenth. A database file does not
-shrink; it is flat if what is forgotten makes room for what comes.
+*Flat* is judged by medians: between 10 and 20 % of the events, and over the last tenth. Finished jobs are told by the
+pace of the events before, since others use the machine too, and more leads come in the seconds of a faster one.
+A database file does not shrink; it is flat if what is forgotten makes room for what comes. PostgreSQL keeps each former
+version of a row until its autovacuum comes round, once a minute: at this pace that is most of the table.
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.growth_watch import MIB, Sample, judged
+from benchmarks.growth_watch import MIB, Sample, judged, paced
 from benchmarks.report import rewritten
 
 
@@ -20,6 +20,7 @@ def samples(**grown: Callable[[int], int]) -> list[Sample]:
             part=part / 100,
             **(flat | {name: of(part) for name, of in grown.items() if name in flat}),
             rows={"done": grown.get("rows", lambda _: 1_000)(part)},
+            pace=12.0,
         )
         for part in range(1, 101)
     ]
@@ -58,3 +59,11 @@ def test_a_section_takes_the_place_of_the_former_one():
 
     assert both == "# A\n\none\n\n# B\n\ntwo\n"
     assert rewritten(both, "# A\n\nthree\n") == "# A\n\nthree\n\n# B\n\ntwo\n"
+
+
+def test_the_pace_is_that_of_the_seconds_before():
+    """In thousands of events in twelve seconds, however long the looks are apart."""
+    told = [(0.0, 0), (6.0, 1_000), (18.0, 5_000), (20.0, 6_000)]
+    looks = [Sample(at_s, events, 0.5, 0, 0, 0, 0, 0) for at_s, events in told]
+
+    assert [round(one.pace, 2) for one in paced(looks)] == [0.0, 2.0, 4.0, 4.29]
