@@ -15,8 +15,8 @@ import pytest
 from lead_router.errors import OutcomeUnknown, Unreachable
 from lead_router.salesforce.auth import Login, TokenHolder
 from lead_router.salesforce.changes import read_event
-from lead_router.salesforce.cometd_session import Limits
 from lead_router.salesforce.rest import Rest
+from lead_router.salesforce.stream_login import Limits
 from lead_router.salesforce.wire import open_session
 from support.cometd_rig import QUICK, Rig
 from support.fault_cometd import CONNECT, Http

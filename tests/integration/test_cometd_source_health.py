@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from lead_router.salesforce.cometd import OVERDUE_S, CometdSource
-from lead_router.salesforce.cometd_session import Limits
+from lead_router.salesforce.cometd import CometdSource
+from lead_router.salesforce.stream_login import Limits
+from lead_router.salesforce.subscription import OVERDUE_S
 from support.cometd_rig import CHANNEL, QUICK, Rig, at
 from support.fault_cometd import CONNECT, HANDSHAKE, SUBSCRIBE, Say, Stall
 from support.lead_events import created, identity

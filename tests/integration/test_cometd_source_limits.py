@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from lead_router.errors import LoginRefused, StoreUnavailable, Unreachable
 from lead_router.ports import Delivery
-from lead_router.salesforce.cometd_session import Limits
+from lead_router.salesforce.stream_login import Limits
 from support.cometd_rig import Rig, at
 from support.fault_cometd import BAD_TOKEN, CONNECT, HANDSHAKE, SUBSCRIBE, UNKNOWN_CLIENT, Drop, Http, Say
 from support.lead_events import created

@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from lead_router.ports import Position
-from lead_router.salesforce.cometd_session import Limits
+from lead_router.salesforce.stream_login import Limits
 from support.cometd_rig import CHANNEL, Rig, at
 from support.fault_cometd import (
     BAD_TOKEN,

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from lead_router.salesforce import bayeux
-from lead_router.salesforce.bayeux import Broken, Loss
 from lead_router.salesforce.cometd import CometdSource
+from lead_router.salesforce.losses import Broken, Loss
 from org_simulator.cometd import protocol
 from org_simulator.cometd.server import Caller, Server
 
@@ -89,7 +89,7 @@ class Poll:
 def embed(source: CometdSource, poll: Poll, now: Callable[[], float], elapse: Callable[[float], None]) -> None:
     """Let the source live in the simulated time and speak to the org through `poll`."""
     source._runner = asyncio.Runner(loop_factory=lambda: _Loop(now, elapse))
-    source._session._http = poll  # type: ignore[assignment]
+    source._line._session._http = poll
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from lead_router.ports import Position
 from lead_router.salesforce.cometd import CometdSource
-from lead_router.salesforce.cometd_session import Limits
+from lead_router.salesforce.stream_login import Limits
 from support.fault_cometd import FaultServer
 from support.lead_events import created
 from support.shelf import Shelf, fill, fill_for

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lead_router.ports import Delivery, Position
-from lead_router.salesforce.replay import Progress, replay_id_of, start_of
+from lead_router.salesforce.replay import Numbers, Opaque, Progress
 
 CHANNEL = "/data/LeadChangeEvent"
 
@@ -15,7 +15,7 @@ def at(replay_id):
 
 
 def progress_at(replay_id):
-    progress = Progress(CHANNEL)
+    progress = Progress(CHANNEL, Numbers())
     assert progress.loaded(at(replay_id))
     return progress
 
@@ -52,7 +52,7 @@ def test_a_lost_session_proves_nothing():
 
 def test_without_any_position_the_first_id_is_taken_at_once():
     """A position that may repeat is better than none, which would lose what comes during a crash."""
-    assert Progress(CHANNEL).behind([5]) == at(5)
+    assert Progress(CHANNEL, Numbers()).behind([5]) == at(5)
 
 
 def test_a_quiet_answer_confirms():
@@ -61,14 +61,14 @@ def test_a_quiet_answer_confirms():
     assert progress.confirmed() == Delivery(position=at(4))
     progress.behind([5])
     assert progress.confirmed() == Delivery(position=at(5))
-    assert Progress(CHANNEL).confirmed() == Delivery()
+    assert Progress(CHANNEL, Numbers()).confirmed() == Delivery()
 
 
 def test_an_expired_id_is_replaced_in_memory_and_in_the_store():
     """The dead id is not asked for again, and the delivery that tells of the gap makes the store forget it too."""
     progress = progress_at(4)
     progress.expired()
-    assert start_of(progress.position, -1) == (-2, "retained")
+    assert progress.start() == (-2, "retained")
     assert progress.behind([]) == at(-2)
     progress.stored(at(-2))
     assert progress.behind([]) is None
@@ -90,20 +90,20 @@ def test_an_expired_id_is_replaced_in_memory_and_in_the_store():
 )
 def test_only_digits_are_a_position(stored, replay_id):
     """Another stream's bytes are not taken for a number."""
-    assert replay_id_of(Position(CHANNEL, stored)) == replay_id
+    assert Numbers().read(stored) == replay_id
 
 
 def test_a_foreign_position_means_everything_retained():
     """Whatever the default start, a position that cannot be used says that events may have been missed."""
-    progress = Progress(CHANNEL)
+    progress = Progress(CHANNEL, Numbers())
     assert not progress.loaded(Position(CHANNEL, b"\x00\x01"))
-    assert start_of(progress.position, -1) == (-2, "retained")
+    assert progress.start() == (-2, "retained")
 
 
 def test_the_start_and_its_origin():
     """A22: where a subscription starts, and why."""
-    assert start_of(None, -1) == (-1, "default")
-    assert start_of(at(7), -1) == (7, "stored")
+    assert Progress(CHANNEL, Numbers()).start() == (None, "default")
+    assert progress_at(7).start() == (7, "stored")
 
 
 def test_ids_are_taken_as_they_come_and_never_reckoned_with():
@@ -111,3 +111,14 @@ def test_ids_are_taken_as_they_come_and_never_reckoned_with():
     progress = progress_at(900)
     assert progress.behind([905, 950]) == at(905)
     assert progress.behind([12, 30]) == at(12)
+
+
+@pytest.mark.parametrize("replay_id", [b"\x00\x00\x00\x00\x01e\x14\xab", b"\xff" * 8, b"\x00\x80"])
+def test_opaque_ids_are_stored_as_they_came(replay_id):
+    """A16: zero bytes and bytes over 0x7f included; none at all is all that is retained."""
+    progress = Progress(CHANNEL, Opaque())
+    assert progress.loaded(Position(CHANNEL, replay_id))
+    assert progress.start() == (replay_id, "stored")
+    assert progress.reached(b"\x01") == Delivery(position=Position(CHANNEL, b"\x01"))
+    progress.expired()
+    assert progress.start() == (b"", "retained")

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from lead_router.salesforce import bayeux
-from lead_router.salesforce.bayeux import (
-    Advice,
+from lead_router.salesforce.bayeux import Advice
+from lead_router.salesforce.losses import (
     Broken,
     ClientEnded,
     PositionExpired,

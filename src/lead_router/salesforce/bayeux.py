@@ -14,6 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from lead_router.core.hidden import scrub, without_numbers
+from lead_router.salesforce.losses import (
+    Broken,
+    ClientEnded,
+    Loss,
+    PositionExpired,
+    Refused,
+    SessionLost,
+    TokenRefused,
+)
 
 HANDSHAKE, CONNECT, SUBSCRIBE, DISCONNECT = "/meta/handshake", "/meta/connect", "/meta/subscribe", "/meta/disconnect"
 RETAINED, NEW_ONLY = -2, -1
@@ -25,57 +34,6 @@ UNAUTHORISED, PAYMENT, FORBIDDEN, BUSY = 401, 402, 403, 503
 Frame: TypeAlias = Mapping[str, Any]
 Request: TypeAlias = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True)
-class TokenRefused:
-    """The access token is no longer accepted: get another one, once."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SessionLost:
-    """The server does not know this client id: shake hands again, with the same cookies."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClientEnded:
-    """The server wants no more of this client: begin with a fresh one, cookies included."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PositionExpired:
-    """The replay id is unknown or older than what is retained: it will never be accepted again."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """An allowance is used up or a permission is missing: only time or a person helps."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The network, a proxy or the server failed: an answer may have died on the way."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Oversized:
-    """The answer exceeds the limit and was not read to its end."""
-
-    text: str
-
-
-Loss: TypeAlias = TokenRefused | SessionLost | ClientEnded | PositionExpired | Refused | Broken | Oversized
 
 # Parts of error texts, in lower case: Salesforce's own, and how CometD servers word a lost session.
 _SIGNS: tuple[tuple[str, type[Refused | SessionLost | ClientEnded]], ...] = (

@@ -15,7 +15,7 @@ import aiohttp
 
 from lead_router.salesforce import bayeux
 from lead_router.salesforce.answers import redacted
-from lead_router.salesforce.bayeux import Broken, Loss, Oversized
+from lead_router.salesforce.losses import Broken, Loss, Oversized
 
 CONNECT_S = 10.0
 CHUNK_BYTES = 65536

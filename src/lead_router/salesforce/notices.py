@@ -11,8 +11,8 @@ from typing import Any
 import structlog
 
 from lead_router.salesforce import bayeux
-from lead_router.salesforce.bayeux import ClientEnded, Loss, Refused, SessionLost, TokenRefused
-from lead_router.salesforce.cometd_session import Lost, Session
+from lead_router.salesforce.cometd_session import Session
+from lead_router.salesforce.losses import ClientEnded, Loss, Lost, Refused, SessionLost, TokenRefused
 from lead_router.salesforce.names import Permissions
 
 _log = structlog.get_logger()
@@ -82,5 +82,9 @@ class Notices:
     def _warn(self, channel: str, loss: Loss) -> None:
         if channel not in self._warned:
             self._warned.add(channel)
-            remedy = _REMEDY if isinstance(loss, Refused) else _WAIT
-            _log.warning("notices_refused", channel=channel, reason=loss.text, remedy=remedy)
+            _log.warning("notices_refused", channel=channel, reason=loss.text, remedy=remedy_for(loss))
+
+
+def remedy_for(loss: Loss) -> str:
+    """What to do about a channel that is not heard."""
+    return _REMEDY if isinstance(loss, Refused) else _WAIT
