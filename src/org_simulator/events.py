@@ -96,6 +96,13 @@ class ChangeLog:
             end = len(self._events) - (self._last_serial - self._tip())
             return self._events[start : max(start, end if limit is None else min(end, start + limit))]
 
+    def replay_id_at(self, serial: int | None = None) -> int:
+        """The replay id of the event with this serial, by default the newest; of the last one before, if it is gone."""
+        with self._lock:
+            wanted = self._last_serial if serial is None else serial
+            at = wanted - (self._last_serial - len(self._events)) - 1
+            return self._events[at].replay_id if 0 <= at < len(self._events) else self._last_replay_id
+
     def state(self) -> dict[str, Any]:
         """Counts for people: retained events, the newest replay id, faults still armed."""
         with self._lock:

@@ -19,6 +19,7 @@ from org_simulator.switches import Switches
 START = datetime(2026, 11, 29, 20, 26, 27, tzinfo=UTC)
 ADMIN = "005000000000001AAA"
 INTEGRATION = "005000000000002AAA"
+ORG_ID = "00D000000000001AAA"
 LEAD = "/data/LeadChangeEvent"
 REQUESTED = "Lead_Routing_Requested__e"
 
@@ -62,12 +63,17 @@ class StreamOrg:
     commits: int = 0
 
     def __post_init__(self) -> None:
-        self.sessions = Sessions("00D000000000001AAA", self.dice, lambda user_id: user_id not in self.inactive)
+        self.sessions = Sessions(ORG_ID, self.dice, lambda user_id: user_id not in self.inactive)
         change_log(self)
 
     def permission_sets(self, user_id: str) -> tuple[str, ...]:
         """The integration user may view what is selected; others have no permission set."""
         return (VIEWER.name,) if user_id == INTEGRATION else ()
+
+    @property
+    def org_id(self) -> str:
+        """As the tokens bear it."""
+        return ORG_ID
 
     @property
     def log(self) -> ChangeLog:

@@ -1,4 +1,4 @@
-"""CometD events read as changes: one per record, compound fields flattened, gaps named, the unreadable kept.
+"""Events read as changes: one per record, compound fields flattened, gaps named, the unreadable kept.
 
 Salesforce merges equal changes of several records into one event; such an event gives several changes.
 """
@@ -56,6 +56,19 @@ def read_event(channel: str, event: Any, *, entity: str = Objects.LEAD) -> Readi
     if replay_id is None:
         faults = [*faults, "event.replayId is no whole number"]
     return Reading(changes, _kept(channel, event, "; ".join(faults)) if faults else None, replay_id, gap)
+
+
+def read_payload(channel: str, payload: Mapping[str, Any], event_uuid: str, *, entity: str = Objects.LEAD) -> Reading:
+    """Read a payload that came over Pub/Sub API, in the shape that CometD gives it; never raises.
+
+    Its position is not part of it, so the reading has no replay id.
+    """
+    event = {"data": {"payload": payload, "event": {"EventUuid": event_uuid}}}
+    try:
+        changes, gap, faults = _read(event, entity)
+    except _Malformed as fault:
+        return Reading((), _kept(channel, event, str(fault)))
+    return Reading(changes, _kept(channel, event, "; ".join(faults)) if faults else None, None, gap)
 
 
 def own_change(change: Change, *, user_id: str, client: str = CLIENT) -> bool:
@@ -133,7 +146,9 @@ def _requested(envelope: Mapping[str, Any], payload: Mapping[str, Any]) -> Chang
     uuid = _key(_member(envelope, "event", dict), "EventUuid")
     try:
         record_id = to18(_member(payload, RequestFields.LEAD_ID, str))
-        at = datetime.fromisoformat(_member(payload, "CreatedDate", str))
+        created = payload.get("CreatedDate")
+        whole = isinstance(created, int)
+        at = _moment(_member(payload, "CreatedDate", int)) if whole else datetime.fromisoformat(str(created))
     except ValueError:
         raise _Malformed(f"{RequestFields.LEAD_ID} or CreatedDate cannot be read") from None
     return Change(
@@ -188,7 +203,7 @@ def _moment(milliseconds: int) -> datetime:
     try:
         return datetime.fromtimestamp(milliseconds / 1000, UTC)
     except (ValueError, OverflowError, OSError):
-        raise _Malformed("commitTimestamp is out of range") from None
+        raise _Malformed("a time is out of range") from None
 
 
 def _member(parent: Any, name: str, kind: type[Any]) -> Any:

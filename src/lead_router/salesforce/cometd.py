@@ -219,7 +219,7 @@ class CometdLine:
             if not isinstance(lost.loss, PositionExpired) or start == bayeux.RETAINED:
                 raise
             self._log.warning("stream_position_expired", start=start)
-            self._gaps.miss(f"replay id {start} was refused: subscribed to all retained events instead")
+            self._gaps.sweep(f"replay id {start} was refused: subscribed to all retained events instead")
             self._progress.expired()
             start, origin = bayeux.RETAINED, "expired"
             await self._session.subscribe(self._channel, start)

@@ -1,0 +1,131 @@
+"""Events of Pub/Sub API as dictionaries: Avro bodies read with the schema they name, in the shape that CometD has.
+
+An update's body holds every field of the object, and what did not change is null there: only the header's bitmaps tell
+a cleared field from an untouched one, so what they do not name is left out.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import fastavro
+
+from lead_router.salesforce.bitmaps import Named, fields_of
+
+KNOWN_MAX = 256
+HEADER = "ChangeEventHeader"
+_CHANGED, _NULLED, _DIFFERENCES = "changedFields", "nulledFields", "diffFields"
+_UPDATES = frozenset({"UPDATE"})
+
+Json: TypeAlias = dict[str, Any]
+
+
+class Undecodable(ValueError):
+    """The body does not fit its schema, or the schema is none; the text names what, and never a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema ready for reading; `fields` in the schema's order, which is what bitmaps count."""
+
+    parsed: Any
+    fields: tuple[Named, ...]
+
+    def read(self, body: bytes) -> Json:
+        """The event's payload as CometD would have it; raises Undecodable."""
+        stream = io.BytesIO(body)
+        try:
+            record = fastavro.schemaless_reader(stream, self.parsed, None)
+        except (ValueError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError) as fault:
+            raise Undecodable(f"the body does not fit its schema ({type(fault).__name__})") from None
+        if not isinstance(record, dict) or stream.read(1):
+            raise Undecodable("the body does not fit its schema (its length)")
+        header = record.get(HEADER)
+        return _change(self.fields, record, header) if isinstance(header, dict) else _filled(record)
+
+
+class Schemas:
+    """The schemas met last, by id, at most `most`: an id is a fingerprint, so what was read once stays true."""
+
+    def __init__(self, *, most: int = KNOWN_MAX) -> None:
+        self._most = most
+        self._known: OrderedDict[str, Schema] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, schema_id: str) -> Schema | None:
+        """The schema of that id, if it is at hand."""
+        if schema_id in self._known:
+            self._known.move_to_end(schema_id)
+        return self._known.get(schema_id)
+
+    def add(self, schema_id: str, text: str) -> Schema:
+        """Take a schema in; raises Undecodable where the text is none."""
+        schema = schema_of(text)
+        self._known[schema_id] = schema
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return schema
+
+
+def schema_of(text: str) -> Schema:
+    """A schema out of its JSON text; raises Undecodable."""
+    try:
+        told = json.loads(text)
+        parsed = fastavro.parse_schema(told)
+        fields = tuple(Named(field["name"], _parts(field["type"])) for field in told["fields"])
+    except (ValueError, KeyError, TypeError, RecursionError, fastavro.schema.SchemaParseException) as fault:
+        raise Undecodable(f"the schema cannot be read ({type(fault).__name__})") from None
+    return Schema(parsed, fields)
+
+
+def _parts(kind: Any) -> tuple[str, ...]:
+    """The parts of a compound field: those of the record in its union."""
+    for branch in kind if isinstance(kind, list) else [kind]:
+        if isinstance(branch, dict) and branch.get("type") == "record":
+            return tuple(field["name"] for field in branch["fields"])
+    return ()
+
+
+def _change(fields: tuple[Named, ...], record: Mapping[str, Any], told: Mapping[str, Any]) -> Json:
+    header = dict(told)
+    for listing in (_CHANGED, _NULLED, _DIFFERENCES):
+        header[listing] = _names(fields, told.get(listing), listing)
+    values = {name: value for name, value in record.items() if name != HEADER}
+    if header.get("changeType") not in _UPDATES:
+        return {HEADER: header, **_filled(values)}
+    differences = set(header[_DIFFERENCES])
+    wanted = dict.fromkeys([*header[_CHANGED], *header[_NULLED]])
+    return {HEADER: header, **_chosen(values, (name for name in wanted if name not in differences))}
+
+
+def _names(fields: tuple[Named, ...], listed: Any, listing: str) -> list[str]:
+    try:
+        return fields_of(fields, listed or ())
+    except (ValueError, TypeError, AttributeError):
+        raise Undecodable(f"{listing} is no bitmap") from None
+
+
+def _filled(values: Mapping[str, Any]) -> Json:
+    """The values that are there, in compounds too."""
+    shaped = {name: _filled(value) if isinstance(value, dict) else value for name, value in values.items()}
+    return {name: value for name, value in shaped.items() if value is not None and value != {}}
+
+
+def _chosen(values: Mapping[str, Any], names: Iterable[str]) -> Json:
+    """The values of those names, null where they were cleared; a compound holds its named parts."""
+    chosen: Json = {}
+    for name in names:
+        compound, _, part = name.partition(".")
+        value = values.get(compound)
+        if not part:
+            chosen[name] = value
+        elif isinstance(inner := chosen.setdefault(compound, {}), dict):
+            inner[part] = value.get(part) if isinstance(value, dict) else None
+    return chosen

@@ -1,0 +1,165 @@
+"""Pub/Sub API over gRPC: one HTTP/2 channel, its three calls, and every end of them as a `Lost`."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+from grpc.aio import AioRpcError, Channel, StreamStreamCall, insecure_channel, secure_channel
+
+from lead_router.salesforce import eventbus
+from lead_router.salesforce.losses import Broken, Loss, Lost
+from lead_router.salesforce.pubsub_verdicts import loss_of
+from lead_router.salesforce.stream_login import Token
+
+PENDING_MAX = 100
+PLAIN = "http://"
+
+
+@dataclass(frozen=True, slots=True)
+class PubSubLimits:
+    """Seconds and bytes. The server says something at least every 270 s; a stream silent for `idle_s` is dead.
+
+    A ping every `ping_s` seconds that is not answered in `pong_s` ends a half-open connection. A subscription that is
+    not refused within `acknowledged_s` counts as acknowledged, as an answer may take minutes.
+    """
+
+    request_s: float = 30.0
+    idle_s: float = 300.0
+    ping_s: float = 60.0
+    pong_s: float = 20.0
+    acknowledged_s: float = 2.0
+    answer_max_bytes: int = 32 * 1024 * 1024
+
+
+class Stream:
+    """A subscription of one topic. At most 100 events are asked for and not yet received: `pending` says how many."""
+
+    def __init__(self, call: StreamStreamCall[Any, Any], topic: str, limits: PubSubLimits) -> None:
+        self._call = call
+        self._topic = topic
+        self._limits = limits
+        self.pending = 0
+
+    async def ask(self, preset: eventbus.ReplayPreset | None = None, replay_id: bytes = b"") -> None:
+        """Ask for as many events as may be pending; the first time with where to begin. Raises Lost."""
+        wanted = PENDING_MAX - self.pending
+        if wanted <= 0:
+            return
+        request = eventbus.FetchRequest(topic_name=self._topic, num_requested=wanted)
+        if preset is not None:
+            request.replay_preset = preset
+            request.replay_id = replay_id
+        await _answered(self._call.write(request), self._limits.request_s)
+        self.pending = PENDING_MAX
+
+    async def receive(self) -> Any:
+        """The next answer, perhaps without events; raises Lost, also for a silence longer than the server allows."""
+        response = await _answered(self._call.read(), self._limits.idle_s)
+        if response is grpc.aio.EOF:
+            raise Lost(await _end(self._call))
+        self.pending = max(0, min(response.pending_num_requested, PENDING_MAX))
+        return response
+
+    def end(self) -> None:
+        """Stop listening; the server sees it at once."""
+        self._call.cancel()
+
+
+class PubSubChannel:
+    """The calls of one org. `endpoint` is `host:port`, always under TLS; `http://host:port` is for loopback alone."""
+
+    def __init__(self, endpoint: str, *, tenant: str, authority: bytes | None, limits: PubSubLimits) -> None:
+        self._endpoint = endpoint
+        self._tenant = tenant
+        self._authority = authority
+        self._limits = limits
+        self._channel: Channel | None = None
+        self._token: Token | None = None
+
+    def use(self, token: Token) -> None:
+        """Calls made from now on bear this token."""
+        self._token = token
+
+    async def topic(self, name: str) -> Any:
+        """What the org says of a topic; raises Lost."""
+        return await self._unary(eventbus.GET_TOPIC, eventbus.TopicRequest(topic_name=name), eventbus.TopicInfo)
+
+    async def schema(self, schema_id: str) -> str:
+        """The JSON text of a schema; raises Lost."""
+        request = eventbus.SchemaRequest(schema_id=schema_id)
+        return str((await self._unary(eventbus.GET_SCHEMA, request, eventbus.SchemaInfo)).schema_json)
+
+    def subscribe(self, topic: str) -> Stream:
+        """A new stream; nothing is sent before the first `ask`."""
+        call = self._open().stream_stream(
+            eventbus.SUBSCRIBE,
+            request_serializer=eventbus.FetchRequest.SerializeToString,
+            response_deserializer=eventbus.FetchResponse.FromString,
+        )(metadata=self._metadata(), wait_for_ready=False)
+        return Stream(call, topic, self._limits)
+
+    async def close(self) -> None:
+        """Free the sockets; the next call connects anew."""
+        if self._channel is not None:
+            channel, self._channel = self._channel, None
+            await channel.close()
+
+    async def _unary(self, method: str, request: Any, answer: type[Any]) -> Any:
+        call = self._open().unary_unary(
+            method, request_serializer=type(request).SerializeToString, response_deserializer=answer.FromString
+        )(request, metadata=self._metadata(), timeout=self._limits.request_s)
+        return await _answered(call, self._limits.request_s)
+
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        token = self._token
+        if token is None:
+            raise Lost(Broken("there is no token yet"))
+        return (
+            ("accesstoken", token.access_token),
+            ("instanceurl", token.instance_url.rstrip("/")),
+            ("tenantid", self._tenant),
+        )
+
+    def _open(self) -> Channel:
+        if self._channel is None:
+            options = [
+                ("grpc.max_receive_message_length", self._limits.answer_max_bytes),
+                ("grpc.keepalive_time_ms", round(self._limits.ping_s * 1000)),
+                ("grpc.keepalive_timeout_ms", round(self._limits.pong_s * 1000)),
+                ("grpc.http2.max_pings_without_data", 0),
+                ("grpc.primary_user_agent", "lead-router"),
+            ]
+            if self._endpoint.startswith(PLAIN):
+                self._channel = insecure_channel(self._endpoint.removeprefix(PLAIN), options=options)
+            else:
+                trusted = grpc.ssl_channel_credentials(root_certificates=self._authority)
+                self._channel = secure_channel(self._endpoint, trusted, options=options)
+        return self._channel
+
+
+async def _answered(awaited: Any, within_s: float) -> Any:
+    try:
+        async with asyncio.timeout(within_s):
+            return await awaited
+    except TimeoutError:
+        raise Lost(Broken(f"nothing was heard for {within_s:.0f} s")) from None
+    except AioRpcError as error:
+        raise Lost(_loss(error.code(), error.trailing_metadata(), error.details())) from None
+    except asyncio.InvalidStateError:
+        raise Lost(Broken("the stream has ended")) from None
+
+
+async def _end(call: StreamStreamCall[Any, Any]) -> Loss:
+    code = await call.code()
+    if code is grpc.StatusCode.OK:
+        return Broken("the server ended the stream")
+    return _loss(code, await call.trailing_metadata(), await call.details())
+
+
+def _loss(code: Any, trailers: Any, details: str | None) -> Loss:
+    told = {str(key).lower(): value for key, value in trailers or ()}
+    error_code = told.get("error-code", "")
+    return loss_of(code.name, error_code if isinstance(error_code, str) else "", details or "")

@@ -1,0 +1,44 @@
+"""What an error of Pub/Sub API asks for. Pure.
+
+The trailer `error-code` decides where there is one, else the gRPC status. Salesforce's table of codes is public only in
+part: a code that is not here is judged by its status.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lead_router.salesforce.losses import Broken, Loss, Oversized, PositionExpired, Refused, TokenRefused
+
+PREFIX = "sfdc.platform.eventbus.grpc."
+ALLOWANCE = f"{PREFIX}subscription.limit.exceeded"
+TEXT_MAX = 200
+
+_BY_CODE: Final[tuple[tuple[str, type[TokenRefused | PositionExpired | Refused | Broken]], ...]] = (
+    ("service.auth.", TokenRefused),
+    ("subscription.fetch.replayid.", PositionExpired),
+    ("subscription.limit.exceeded", Refused),
+    ("concurrent.client.limit.exceeded", Refused),
+    ("service.unavailable", Broken),
+)
+_BY_STATUS: Final[dict[str, type[TokenRefused | Refused | Oversized]]] = {
+    "UNAUTHENTICATED": TokenRefused,
+    "PERMISSION_DENIED": Refused,
+    "NOT_FOUND": Refused,
+    "INVALID_ARGUMENT": Refused,
+    "UNIMPLEMENTED": Refused,
+    "RESOURCE_EXHAUSTED": Oversized,
+}
+
+
+def loss_of(status: str, error_code: str, details: str) -> Loss:
+    """`status` by its name, `error_code` of the trailers, which may be empty; `details` is told only without a code."""
+    if error_code:
+        text = f"{status} {error_code}"[:TEXT_MAX]
+        known = error_code.removeprefix(PREFIX)
+        for sign, loss in _BY_CODE:
+            if known.startswith(sign):
+                return loss(text)
+    else:
+        text = f"{status}: {details}"[:TEXT_MAX]
+    return _BY_STATUS.get(status, Broken)(text)
