@@ -69,6 +69,9 @@ class SObject:
     validation_rules: tuple[Rule, ...] = ()
     custom: bool = False
     owned: bool = False
+    creates: bool = True
+    """Whether who sees it may create records of it; `edits` likewise."""
+    edits: bool = True
 
 
 @dataclass(frozen=True, slots=True)

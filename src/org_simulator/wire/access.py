@@ -1,8 +1,9 @@
 """What a user may see: the org's schema without the objects and fields that no permission set of the user opens.
 
-The administrator sees everything. For all others custom objects, accounts and contacts need read access, the settings
-of logins the right to manage users, and custom fields field-level security; required fields and master-detail
-references have none and come with their object.
+The administrator sees everything. For all others custom objects, accounts and contacts need read access, custom objects
+also the rights to create and to edit, the settings of logins the right to manage users, and custom fields field-level
+security; required fields and master-detail references have none and come with their object. What users may do with
+standard objects is their profile's, which is not told apart here.
 """
 
 from __future__ import annotations
@@ -42,6 +43,12 @@ def opened_by(schema: Schema, sets: list[PermissionSet]) -> Schema:
     if not any(MANAGE_USERS in each.user_permissions for each in sets):
         hidden.add("userlogin")
     objects = {name: _seen(sobject, editable) for name, sobject in schema.objects.items() if name not in hidden}
+    rights = [permission for each in sets for permission in each.objects.values()]
+    creates = {right.sobject.lower() for right in rights if right.create}
+    edits = {right.sobject.lower() for right in rights if right.edit}
+    for name, sobject in objects.items():
+        if sobject.custom:
+            objects[name] = replace(sobject, creates=name in creates, edits=name in edits)
     return replace(schema, objects=objects)
 
 

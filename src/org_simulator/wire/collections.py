@@ -62,6 +62,7 @@ def create(call: Call, _captured: Sequence[str]) -> Reply:
     """POST /composite/sobjects."""
 
     def prepare(opened: Transaction, item: Item) -> Prepared:
+        rows.allowed(call, item.sobject, creating=True)
         return Prepared("insert", None, rows.fields(call, opened, item.sobject, item.content))
 
     return _save_all(call, _items(call), prepare)
@@ -73,6 +74,7 @@ def update(call: Call, _captured: Sequence[str]) -> Reply:
     def prepare(opened: Transaction, item: Item) -> Prepared:
         if not item.record_id:
             raise Failure("MISSING_ARGUMENT", "Id not specified in an update call")
+        rows.allowed(call, item.sobject, creating=False)
         return Prepared("update", item.record_id, rows.fields(call, opened, item.sobject, item.content))
 
     return _save_all(call, _items(call), prepare)
@@ -95,6 +97,7 @@ def upsert(call: Call, captured: Sequence[str]) -> Reply:
         found = rows.by_key(opened, sobject, key, str(value))
         if len(found) > 1:
             raise Failure("DUPLICATE_EXTERNAL_ID", f"{key}: more than one record found for external id field")
+        rows.allowed(call, sobject, creating=not found)
         new = rows.fields(call, opened, sobject, content)
         if not found:
             return Prepared("insert", None, {**new, key: value}, {"created": True})

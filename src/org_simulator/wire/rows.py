@@ -7,7 +7,15 @@ from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from org_simulator.failures import Failure, entity_is_deleted, malformed_id, no_such_column, not_found, read_only
+from org_simulator.failures import (
+    Failure,
+    entity_is_deleted,
+    insufficient_access,
+    malformed_id,
+    no_such_column,
+    not_found,
+    read_only,
+)
 from org_simulator.ids import is_id, to18
 from org_simulator.wire.errors import bad_request
 from org_simulator.wire.exchange import Reply
@@ -28,6 +36,7 @@ UPSERT_SAYS_MORE_FROM = 46.0
 def create(call: Call, captured: Sequence[str]) -> Reply:
     """POST /sobjects/X."""
     sobject = sobject_of(call, captured[0])
+    allowed(call, sobject, creating=True)
     with work(call) as opened:
         record_id = opened.insert(sobject.name, fields(call, opened, sobject, body(call)))
     return _created(call, sobject, record_id)
@@ -54,6 +63,7 @@ def update(call: Call, captured: Sequence[str]) -> Reply:
         since = call.headers.get("if-unmodified-since")
         if since is not None and _newer(existing(opened, sobject, captured[1]), since):
             raise bad_request("ENTITY_FAILED_IFLASTMODIFIED_ON_UPDATE", "entity was modified", 412)
+        allowed(call, sobject, creating=False)
         opened.update(sobject.name, captured[1], fields(call, opened, sobject, content))
     return Reply(204)
 
@@ -86,6 +96,7 @@ def upsert(call: Call, captured: Sequence[str]) -> Reply:
         rows = by_key(opened, sobject, captured[1], captured[2])
         if len(rows) > 1:
             return _several(call, sobject, rows)
+        allowed(call, sobject, creating=not rows)
         new = fields(call, opened, sobject, content)
         if not rows:
             record_id = opened.insert(sobject.name, {**new, captured[1]: captured[2]})
@@ -170,6 +181,12 @@ def _parent(call: Call, opened: Transaction, sobject: SObject, name: str, key: M
             text = f"Foreign key external ID: {value} not found for field {field} in entity {parent.name}"
             raise bad_request("INVALID_FIELD", text)
     raise bad_request("INVALID_FIELD", f"No such column '{name}' on sobject of type {sobject.name}")
+
+
+def allowed(call: Call, sobject: SObject, *, creating: bool) -> None:
+    """Raises INSUFFICIENT_ACCESS_OR_READONLY without the right on the object; its code for this is not documented."""
+    if not (sobject.creates if creating else sobject.edits):
+        raise insufficient_access(call.world.org.switches.access_error_http_status)
 
 
 def existing(opened: Transaction, sobject: SObject, record_id: str) -> Row:
