@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lead_router.core import soql
@@ -68,11 +69,16 @@ def _plain(schema: Schema, opened: Transaction, text: str | None) -> str | None:
     return None if text is None else semijoin.expand(text, ids)
 
 
+@lru_cache(maxsize=1024)  # clients ask the same again and again
+def _tree(text: str) -> Expr | None:
+    return soql.parse(text)
+
+
 def _where(schema: Schema, sobject: SObject, text: str | None) -> Where:
     if text is None:
         return Where()
     try:
-        tree = soql.parse(text)
+        tree = _tree(text)
         paths = [resolve(schema, sobject, name) for name in set(_named(tree))]
         for path in paths:
             if path.leaf is not None and not path.leaf.filterable:

@@ -68,6 +68,7 @@ ROUTES: tuple[tuple[tuple[str, ...], Mapping[str, Verb]], ...] = (
     (("composite", "sobjects", "*"), {"GET": collections.retrieve, "POST": collections.retrieve}),
     (("composite", "sobjects", "*", "*"), {"PATCH": collections.upsert}),
 )
+_BY_LENGTH = {length: tuple(route for route in ROUTES if len(route[0]) == length) for length in map(len, dict(ROUTES))}
 """Resources below the version, most telling first; `*` is any one segment."""
 
 
@@ -87,7 +88,7 @@ def perform(call: Call) -> Reply:
 
 
 def _verb(call: Call) -> Verb:
-    for pattern, verbs in ROUTES:
+    for pattern, verbs in _BY_LENGTH.get(len(call.segments), ()):
         if _fits(pattern, call.segments):
             verb = verbs.get("GET" if call.method == "HEAD" else call.method)
             if verb is None:
@@ -99,14 +100,12 @@ def _verb(call: Call) -> Verb:
 
 
 def _captured(call: Call) -> list[str]:
-    pattern = next(pattern for pattern, _ in ROUTES if _fits(pattern, call.segments))
+    pattern = next(pattern for pattern, _ in _BY_LENGTH[len(call.segments)] if _fits(pattern, call.segments))
     return [segment for part, segment in zip(pattern, call.segments, strict=True) if part == "*"]
 
 
 def _fits(pattern: Sequence[str], segments: Sequence[str]) -> bool:
-    return len(pattern) == len(segments) and all(
-        part in {"*", segment.lower()} for part, segment in zip(pattern, segments, strict=True)
-    )
+    return all(part == "*" or part == segment.lower() for part, segment in zip(pattern, segments, strict=True))
 
 
 def serve(world: World, request: Request) -> Response:
