@@ -11,11 +11,15 @@ May happen, at any point of any exchange, and most often to the very lead in fli
 | | a session dropped, refused or ended; a subscription refused; an answer cut in the middle, or repeated |
 | the database | an error at any statement of a transaction; the answer lost after the commit |
 | a process | killed at any point, begun anew at any time; amid its exchanges whole steps of its other loops |
-| | and of other routers, on the same database or on another host with one of its own |
-| the clock | a host's clock minutes off, and jumping; pauses of any length |
-| people | take, give back, edit, delete, undelete, convert, merge and transfer leads; fill in a form twice |
-| | deactivate users, take members out, change weights, send on leave, turn groups off or to observing |
-| | begin a new epoch of a group |
+| | and of other routers: on the same database, on another host with one of its own, of another user |
+| the clock | a host's clock minutes off, and jumping; pauses of any length, also past a lease; the end of a day |
+| another writer | routes new leads, or those in flight, in one go at any point, as the trigger inside does |
+| people | take, give back, edit, delete, undelete, convert, merge and transfer leads; set their status back |
+| | fill in a form twice, also as two leads that are saved, and routed, side by side |
+| | deactivate users, take members out, change weights, caps and accepted leads, send on leave |
+| | turn groups off or to observing; begin a new epoch of a group |
+| companies | use any of: accepted leads, caps a day and of open leads, hours, fallback groups, queues and managers, |
+| | re-routing, a second intake queue, intake statuses, turns for what is taken by hand, groups not yet live |
 
 May not happen:
 
@@ -25,7 +29,8 @@ May not happen:
 | | a save past the org's rules, but for those ways that pass them by: transfer of many, conversion, merge |
 | the database | a transaction forgotten or kept by half; two kept that exclude each other |
 | a process | goes on after it was killed; begins an exchange while another of this thread's is not at a point |
-| people | write routing fields; give out turns by hand |
+| people | write routing fields; give out turns by hand; change a rule, or the hours themselves, in mid play |
+| another writer | is cut in two: what it does is one transaction |
 | all | a fault without end: after the storm comes a calm in which all works and everybody is on duty |
 """
 

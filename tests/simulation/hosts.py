@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import requests
 
+from lead_router.core.model import Lead
 from lead_router.errors import LeadRouterError, StoreUnavailable, Transient
 from lead_router.jobs import SqlJobStore
 from lead_router.jobs.engine import Engine, Row, Run, Step, T
-from lead_router.jobs.statements import LINE_UP
+from lead_router.jobs.statements import LINE_UP, RECORD_POSITION
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
@@ -38,6 +39,7 @@ from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.wire import open_session
 from org_simulator.wire.adapter import OrgAdapter
 from org_simulator.wire.faults import Fault
+from org_simulator.wire.world import World
 from simulation.stream import Poll, embed, killed, outside
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ CONFIGURATION_EVERY_S = 120.0
 KEEP_DONE_S = 1e6
 POLL_S = 0.001
 FAULTS_MAX = 10  # as the runner has it
+CUTS = ("stream: renumber", "stream: expire")  # what came before may stay unheard: sweeps look for it
 BROKEN: Step = ("SELECT nothing FROM nowhere", {})
 _LEADS = re.compile(rb"00Q[A-Za-z0-9]{15}")
 
@@ -74,7 +77,7 @@ class Line(OrgAdapter):
     """The transport of one router."""
 
     def __init__(self, router: Router) -> None:
-        super().__init__(router.play.world)
+        super().__init__(router.host.world)
         self._router = router
 
     def send(self, request: requests.PreparedRequest, *args: Any, **named: Any) -> requests.Response:
@@ -87,6 +90,8 @@ class Line(OrgAdapter):
         fault = self._router.point("before", kind, what, leads)
         if isinstance(fault, Fault):
             self.world.faults.put(fault)
+        if self._router.anonymous:
+            request.headers.pop("Sforce-Call-Options", None)
         answer = super().send(request, *args, **named)
         self._router.point("after", kind, what, leads)
         return answer
@@ -110,11 +115,13 @@ class Shaky:
         return self._inner.exclusively(body)
 
     def close(self) -> None:
-        self._inner.close()
+        """The disk stays open for other processes of the host."""
 
     def _carry_out(self, verb: Callable[[Sequence[Step]], list[list[Row]]], steps: Sequence[Step]) -> list[list[Row]]:
         what = " ".join(dict.fromkeys(statement.split(maxsplit=3)[0] for statement, _ in steps))
         fault = self._router.point("before", "database", f"{verb.__name__} {what}")
+        heard = next((values for statement, values in steps if statement is RECORD_POSITION), None)
+        at = None if heard is None else self._router.host.place(heard)
         if fault == "statement":
             place = self._router.play.dice.randrange(len(steps) + 1)
             steps = [*steps[:place], BROKEN, *steps[place:]]
@@ -122,8 +129,29 @@ class Shaky:
         if fault == "lost":
             raise StoreUnavailable("the connection was lost while the transaction was committed")
         self._router.recorded |= LINE_UP in what
+        if at is not None:
+            self._router.host.listened(at)
         self._router.point("after", "database", f"{verb.__name__} {what}")
         return rows
+
+
+class Asked(SalesforceOrg):
+    """The org's client, which counts the sweeps that failed on the way."""
+
+    failed = 0
+
+    def unassigned(self, *of: Any) -> Iterator[Sequence[Lead]]:
+        return self._counted(super().unassigned(*of))
+
+    def queued(self, *of: Any) -> Iterator[Sequence[Lead]]:
+        return self._counted(super().queued(*of))
+
+    def _counted(self, pages: Iterator[Sequence[Lead]]) -> Iterator[Sequence[Lead]]:
+        try:
+            yield from pages
+        except LeadRouterError:
+            self.failed += 1
+            raise
 
 
 class Looped(Protocol):
@@ -134,20 +162,49 @@ class Looped(Protocol):
 
 @dataclass
 class Host:
-    """A machine: its clock may be wrong, and what it holds on disk outlives every process. `engine` opens the disk."""
+    """A machine: its clock may be wrong, and what it holds on disk outlives every process.
+
+    `opener` opens the disk: once, as no process dies within a transaction and one thread serves all.
+    """
 
     name: str
     play: Play
-    engine: Callable[[Host], Engine]
+    opener: Callable[[Host], Engine]
+    world: World
     offset_s: float = 0.0
     processes: int = 0
     routers: list[Router] = field(default_factory=list)
-    eye: Engine | None = None
+    opened: Engine | None = None
+    heard: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    def place(self, values: Mapping[str, Any]) -> tuple[bytes, bool]:
+        """The position stored now, and whether who stores the next one by these values still holds the channel."""
+        [row] = self.look("SELECT replay_id FROM stream_position WHERE channel = :name", name=CHANNEL) or [{}]
+        [holder] = self.look("SELECT generation FROM listener WHERE channel = :name", name=CHANNEL) or [{}]
+        fence = values.get("fence")
+        return bytes(row.get("replay_id", b"")), fence is None or fence == holder.get("generation")
+
+    def listened(self, before: tuple[bytes, bool]) -> None:
+        """A position was stored: `heard` has the serials of the first and the last event, anew after each cut."""
+        text, _ = self.place({})
+        if not before[1] and text != before[0]:
+            self.play.witness.faults.append(f"a router of {self.name} that had lost the channel stored a position")
+        serial = self.play.serial_of(int(text)) if text.isdigit() else None
+        if serial is None:
+            return
+        cuts = sum(self.play.counts[cut] for cut in CUTS)
+        first, last = self.heard.get(cuts, (0 if cuts == 0 else serial, serial))
+        self.heard[cuts] = (first, max(last, serial))
+
+    @property
+    def disk(self) -> Engine:
+        """What all processes of the host share."""
+        self.opened = self.opened or self.opener(self)
+        return self.opened
 
     def look(self, sql: str, **values: Any) -> list[Row]:
         """What is on disk, past every fault."""
-        self.eye = self.eye or self.engine(self)
-        return self.eye.read([(sql, {"org_id": self.play.world.org.org_id, **values})])[0]
+        return self.disk.read([(sql, {"org_id": self.play.org.org_id, **values})])[0]
 
     def jobs(self) -> list[Row]:
         """All jobs, by number."""
@@ -166,6 +223,9 @@ class Host:
 class Router:
     """One place for a process on a host; each `start` is a new process, `kill` its end."""
 
+    anonymous = False
+    configuration_every_s = CONFIGURATION_EVERY_S
+
     def __init__(self, play: Play, host: Host, name: str, *, workers: int, batch_max: int) -> None:
         self.play = play
         self.host = host
@@ -179,6 +239,7 @@ class Router:
         self.stores: list[SqlJobStore] = []
         self.source: CometdSource | None = None
         self.recorded = False
+        self.org: Asked | None = None
         host.routers.append(self)
 
     @property
@@ -217,8 +278,6 @@ class Router:
         self.loops = {}
         if self.source is not None:
             killed(self.source)
-        for store in self.stores:
-            store._engine.close()
         self.source, self.stores = None, []
 
     def step(self, name: str) -> bool:
@@ -254,12 +313,13 @@ class Router:
 
     def _build(self) -> None:
         host, dice, clock = self.host, random.Random(self.play.dice.random()), self.play.clock
-        session = open_session(self.play.world.base_url, adapter=Line(self))
+        world, firm = host.world, self.play.company
+        session = open_session(world.base_url, adapter=Line(self))
         session.trust_env = False  # no proxy stands before an org in this process
-        login = Login(self.play.world.base_url, self.play.world.app.client_id, self.play.world.app.client_secret)
+        login = Login(world.base_url, world.app.client_id, world.app.client_secret)
         tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice)
         rest = Rest(tokens, session)
-        org = SalesforceOrg(rest, Unassigned(), now=host.now)
+        org = SalesforceOrg(rest, Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses), now=host.now)
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
         current, breaker = Current(org.configuration()), Breaker(clock.monotonic)
@@ -293,7 +353,7 @@ class Router:
             current,
             org_id=org_id,
             monotonic=clock.monotonic,
-            configuration_every_s=CONFIGURATION_EVERY_S,
+            configuration_every_s=self.configuration_every_s,
             sweep_every_s=SWEEP_EVERY_S,
             keep_done_s=KEEP_DONE_S,
             wake=lambda: None,
@@ -331,6 +391,6 @@ class Router:
         self.point(when, "stream", what)
 
     def _store(self, org_id: str) -> SqlJobStore:
-        store = SqlJobStore(Shaky(self.host.engine(self.host), self), org_id=org_id)
+        store = SqlJobStore(Shaky(self.host.disk, self), org_id=org_id)
         self.stores.append(store)
         return store

@@ -49,6 +49,13 @@ MUTATIONS = (
         f"lease_until = NULL\n    FROM {{rows}}\n    {_HELD.partition(' AND ')[0]}",
     ),
     Mutation(
+        "fence-listener",
+        "jobs/listener_statements.py",
+        "AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT)\n    ))",
+        "AND l.channel = :fence_channel\n    ))",
+        kept="an older position only hears events again, and their jobs are there",
+    ),
+    Mutation(
         "fence-renew",
         "loops/routing.py",
         "if lost:",

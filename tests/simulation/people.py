@@ -1,103 +1,13 @@
-"""The company of a play, and what buyers, reps and administrators do, whenever it suits the router least."""
+"""What buyers, reps and administrators of a play do, whenever it suits the router least."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
-from org_simulator.clock import ManualClock
 from org_simulator.failures import Failure
-from org_simulator.org import Org
-from org_simulator.wire import scenario
-
-COUNTRIES = {"Norway": "north", "Spain": "south"}
-REPS = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay")
-
-
-@dataclass
-class Company:
-    """Two groups and their reps; `disturbed` are members whose share of turns nobody can reckon any more."""
-
-    org: Org
-    clock: ManualClock
-    dice: random.Random
-    refs: Mapping[str, str] = field(default_factory=dict)
-    leads: list[str] = field(default_factory=list)
-    members: dict[str, str] = field(default_factory=dict)
-    groups: dict[str, str] = field(default_factory=dict)
-    reps: list[str] = field(default_factory=list)
-    disturbed: set[str] = field(default_factory=set)
-    buyers: int = 0
-
-    def found(self) -> None:
-        """Draw who works where."""
-        self.refs = scenario.load(self.org, _scenario(self.dice))
-        self.groups = {key: self.refs[key] for key in COUNTRIES.values()}
-        self.members = {name: found for name, found in self.refs.items() if name.startswith("m_")}
-        self.reps = [self.refs[rep] for rep in REPS]
-
-    @property
-    def intake(self) -> str:
-        return str(self.org.queue_id("Lead_Intake"))
-
-    def row(self, record_id: str) -> Mapping[str, Any] | None:
-        """A record as it is, None where it is deleted."""
-        sobject = self.org.sobject_of(record_id[:3])
-        assert sobject is not None
-        found = self.org.store.tables[sobject.lower()].rows.get(record_id)
-        return None if found is None or found["IsDeleted"] else found
-
-    def rows(self, sobject: str) -> list[Mapping[str, Any]]:
-        """Records that are not deleted, in order of creation."""
-        return [row for row in self.org.store.tables[sobject.lower()].rows.values() if not row["IsDeleted"]]
-
-    def save(self, user_id: str, record_id: str, **fields: Any) -> None:
-        """A change by a user."""
-        sobject = self.org.sobject_of(record_id[:3])
-        assert sobject is not None
-        with self.org.transaction(user_id, auto_assign=False) as opened:
-            opened.update(sobject, record_id, fields)
-
-    def mends(self) -> None:
-        """After the storm: everybody is back, every group is live, nobody is on leave."""
-        admin = self.org.admin_user_id
-        for rep in self.reps:
-            if not self.row(rep)["IsActive"]:  # type: ignore[index]
-                self.save(admin, rep, IsActive=True)
-        for member in self.members.values():
-            self.save(admin, member, Active__c=True, Weight__c=max(1, int(self.row(member)["Weight__c"])))  # type: ignore[index]
-        for group in self.groups.values():
-            self.save(admin, group, Mode__c="Live")
-        for absence in self.rows("Member_Absence__c"):
-            with self.org.transaction(admin, auto_assign=False) as opened:
-                opened.delete("Member_Absence__c", absence["Id"])
-
-
-def _scenario(dice: random.Random) -> dict[str, Any]:
-    records: list[dict[str, Any]] = [
-        {"sobject": "User", "ref": rep, "fields": {"Username": f"{rep.lower()}@sim.example", "LastName": rep}}
-        for rep in REPS
-    ]
-    chosen = {"north": REPS[: dice.randint(2, 3)], "south": REPS[3 : 3 + dice.randint(2, 3)]}
-    counts = dice.random() < 0.3
-    for key, reps in chosen.items():
-        group = {"Name": key.title(), "Key__c": key, "Mode__c": "Live", "Epoch__c": 1, "Count_Manual__c": counts}
-        records.append({"sobject": "Round_Robin_Group__c", "ref": key, "fields": group})
-        for order, rep in enumerate(reps, start=1):
-            fields = {"Group__c": f"@{key}", "User__c": f"@{rep}", "Sort_Order__c": order}
-            fields["Weight__c"] = dice.choice((1, 1, 1, 2, 3))
-            records.append({"sobject": "Round_Robin_Member__c", "ref": f"m_{rep}", "fields": fields})
-    for place, (country, key) in enumerate(COUNTRIES.items(), start=1):
-        criteria = f"Country = '{country}'" if place < len(COUNTRIES) else None
-        rule = {"Name": key, "Precedence__c": place, "Active__c": True, "Criteria__c": criteria}
-        records.append(
-            {"sobject": "Routing_Rule__c", "ref": f"r_{key}", "fields": {**rule, "Target_Group__c": f"@{key}"}}
-        )
-    return {"records": records, "assignment_rule": "@queue:Default_Assigned"}
-
+from simulation.company import COUNTRIES, SOURCES, WORKING, Company
 
 # ---- what they do: each answers what was done, or None where nothing could be ---------------------------------------
 
@@ -107,16 +17,36 @@ def comes(firm: Company, _leads: Sequence[str]) -> str:
     count = firm.dice.choice((1, 1, 1, 2, 3))
     with firm.org.transaction(firm.org.admin_user_id, auto_assign=False) as opened:
         for _ in range(count):
-            firm.buyers += firm.dice.random() < 0.85 or firm.buyers == 0
+            firm.buyers += firm.dice.random() >= firm.habits[comes.__name__] or firm.buyers == 0
             fields = {
                 "LastName": "Buyer",
                 "Company": "Buyers Ltd",
                 "Email": f"buyer{firm.buyers}@buyer.example",
                 "Country": firm.dice.choice(tuple(COUNTRIES)),
-                "OwnerId": firm.intake,
+                "LeadSource": firm.dice.choice(SOURCES),
+                "OwnerId": firm.dice.choice(firm.intakes),
             }
             firm.leads.append(opened.insert("Lead", fields))
     return f"{count} came, the last {firm.leads[-1]}"
+
+
+def comes_again(firm: Company, leads: Sequence[str]) -> str | None:
+    """The buyer of a lead fills in the form once more."""
+    lead = _one(firm, leads)
+    if lead is None or len(firm.leads) >= LEADS_MAX:
+        return None
+    first = firm.row(lead) or {}
+    with firm.org.transaction(firm.org.admin_user_id, auto_assign=False) as opened:
+        fields = {
+            "LastName": "Buyer",
+            "Company": "Buyers Ltd",
+            "Email": first["Email"],
+            "Country": firm.dice.choice(tuple(COUNTRIES)),
+            "LeadSource": first["LeadSource"],
+            "OwnerId": firm.dice.choice(firm.intakes),
+        }
+        firm.leads.append(opened.insert("Lead", fields))
+    return f"the buyer of {lead} came again as {firm.leads[-1]}"
 
 
 def takes(firm: Company, leads: Sequence[str]) -> str | None:
@@ -129,10 +59,11 @@ def takes(firm: Company, leads: Sequence[str]) -> str | None:
 
 def gives_back(firm: Company, leads: Sequence[str]) -> str | None:
     lead = _one(firm, leads)
-    if lead is None or firm.row(lead)["OwnerId"] == firm.intake:  # type: ignore[index]
+    intake = firm.dice.choice(firm.intakes)
+    if lead is None or firm.row(lead)["OwnerId"] == intake:  # type: ignore[index]
         return None
-    firm.save(firm.org.admin_user_id, lead, OwnerId=firm.intake)
-    return f"{lead} is given back"
+    firm.save(firm.org.admin_user_id, lead, OwnerId=intake)
+    return f"{lead} is given back to {intake}"
 
 
 def edits(firm: Company, leads: Sequence[str]) -> str | None:
@@ -180,11 +111,21 @@ def merges(firm: Company, leads: Sequence[str]) -> str | None:
     return f"{loser} is merged into {winner}"
 
 
+def sets_status(firm: Company, leads: Sequence[str]) -> str | None:
+    """A lead is worked upon; in some companies that status asks for an owner."""
+    lead = _one(firm, leads)
+    if lead is None or firm.row(lead)["IsConverted"]:  # type: ignore[index]
+        return None
+    status = firm.dice.choice((WORKING, WORKING, "Open - Not Contacted"))
+    firm.save(firm.org.admin_user_id, lead, Status=status)
+    return f"{lead} is {status}"
+
+
 def transfers(firm: Company, leads: Sequence[str]) -> str | None:
     lead = _one(firm, leads)
     if lead is None:
         return None
-    owner = firm.dice.choice((*firm.reps, firm.intake))
+    owner = firm.dice.choice((*firm.reps, *firm.intakes))
     firm.org.mass_transfer([lead], owner)
     return f"{lead} is transferred to {owner}"
 
@@ -221,9 +162,27 @@ def absent(firm: Company, _leads: Sequence[str]) -> str:
     return f"{rep} is absent until {end}"
 
 
+def limits(firm: Company, _leads: Sequence[str]) -> str | None:
+    """A member's caps, or the leads that the member takes, are changed, where the company has such."""
+    choices: list[dict[str, Any]] = []
+    if "accepts" in firm.traits:
+        choices += [{"Accepts__c": f"LeadSource = '{firm.dice.choice(SOURCES)}'"}, {"Accepts__c": None}]
+    if "daily caps" in firm.traits:
+        choices += [{"Daily_Cap__c": firm.dice.choice((None, 0, 1, 2))}]
+    if "open caps" in firm.traits:
+        choices += [{"Open_Lead_Cap__c": firm.dice.choice((None, 0, 1, 2))}]
+    if not choices:
+        return None
+    member = firm.dice.choice(tuple(firm.members.values()))
+    firm.disturbed.add(member)
+    change = firm.dice.choice(choices)
+    firm.save(firm.org.admin_user_id, member, **change)
+    return f"{member} is limited: {change}"
+
+
 def turns_mode(firm: Company, _leads: Sequence[str]) -> str:
     key = firm.dice.choice(tuple(firm.groups))
-    mode = firm.dice.choice(("Off", "Observe", "Live", "Live"))
+    mode = firm.dice.choice(("Off", "Observe", "Live", "Live") if "late" not in firm.traits else ("Live", "Off"))
     firm.save(firm.org.admin_user_id, firm.groups[key], Mode__c=mode)
     return f"{key} is {mode}"
 
@@ -236,6 +195,7 @@ def resets(firm: Company, _leads: Sequence[str]) -> str:
     return f"{key} begins epoch {epoch}"
 
 
+LEADS_MAX = 14
 Act = Callable[[Company, Sequence[str]], "str | None"]
 ON_LEADS: tuple[tuple[Act, int], ...] = (
     (takes, 5),
@@ -246,13 +206,37 @@ ON_LEADS: tuple[tuple[Act, int], ...] = (
     (converts, 3),
     (merges, 2),
     (transfers, 3),
+    (sets_status, 1),
+    (comes_again, 2),
 )
-ON_GROUPS: tuple[tuple[Act, int], ...] = ((leaves, 3), (rests, 3), (absent, 1), (turns_mode, 1), (resets, 3))
+ON_GROUPS: tuple[tuple[Act, int], ...] = (
+    (leaves, 3),
+    (rests, 3),
+    (absent, 1),
+    (turns_mode, 1),
+    (resets, 3),
+    (limits, 2),
+)
+HABITS = (0.0, 1.0, 1.0, 4.0)
+AGAIN = (0.0, 0.15, 0.15, 0.6)  # how many of the buyers fill in the form a second time
+
+
+def settle(firm: Company) -> None:
+    """Draw what the people of this play are fond of, and what they never do; in some nobody touches the groups."""
+    quiet = firm.dice.random() < 0.15
+    firm.habits = {each.__name__: firm.dice.choice(HABITS) for each, _ in ON_LEADS}
+    firm.habits |= {each.__name__: 0.0 if quiet else firm.dice.choice(HABITS) for each, _ in ON_GROUPS}
+    if "late" in firm.traits:
+        firm.habits[turns_mode.__name__] = 10.0
+    firm.habits[comes.__name__] = firm.dice.choice(AGAIN)
 
 
 def act(firm: Company, acts: Sequence[tuple[Act, int]], leads: Sequence[str]) -> str | None:
-    """One of the acts, by weight; what the org refuses is told and changes nothing."""
-    chosen = firm.dice.choices([each for each, _ in acts], [weight for _, weight in acts])[0]
+    """One of the acts, by weight and habit; what the org refuses is told and changes nothing."""
+    weights = [weight * firm.habits[each.__name__] for each, weight in acts]
+    if not any(weights):
+        return None
+    chosen = firm.dice.choices([each for each, _ in acts], weights)[0]
     try:
         return chosen(firm, leads)
     except Failure as refused:

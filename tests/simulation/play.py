@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import logging
 import random
@@ -9,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,21 +32,26 @@ from org_simulator.wire.faults import Fault, Faults
 from org_simulator.wire.start import BASE_URL
 from org_simulator.wire.world import ConnectedApp, World
 from simulation import faults, people
-from simulation.hosts import Crashed, Host, Point, Router
-from simulation.people import Company
+from simulation.company import Company
+from simulation.hosts import CHANNEL, Crashed, Host, Point, Router
+from simulation.inside import Inside
 from simulation.witness import Witness
 
-START = datetime(2026, 11, 30, 9, 0, 0, tzinfo=UTC)
+STARTS = (
+    datetime(2026, 11, 30, 9, 0, 0, tzinfo=UTC),  # half an hour before early hours end
+    datetime(2026, 11, 30, 22, 55, 0, tzinfo=UTC),  # shortly before the next day in Paris
+)
 DEPTH_MAX = 2
 STEPS = (8, 24)
 ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are routed while the storm still blows
-LEADS_MAX = 14
 CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
 IDLE_ROUNDS_MAX = 25
 WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
 
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
+INSIDE_OFTEN = 0.25
+HURRY = 0.5  # of those who come, the share whom a router hears at once
 INTAKE_BIAS = 3  # so is a transaction that keeps events
 
 
@@ -63,38 +69,55 @@ class Play:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
-        self.clock = ManualClock(START)
+        self.clock = ManualClock(self.dice.choice(STARTS))
         self.air = faults.weather(self.dice)
         worst = self.dice.random() < 0.5
         self.switches = Switches.pessimistic() if worst else Switches()
         org = Org(_schema(), clock=self.clock, switches=self.switches, seed=self.seed)
         log = change_log(org)
-        self.world = World(org=org, app=ConnectedApp(), base_url=BASE_URL, faults=Faults(self.seed), sleep=self.elapse)
         self.server = Server(org, Terms())
-        log.wakers.append(self.server.wake)
+        log.wakers += [self.server.wake, self._published]
         self.log = log
+        self.creations: list[tuple[int, str]] = []
+        self._serial = 0
         self.company = Company(org, self.clock, self.dice)
         self.company.found()
+        people.settle(self.company)
+        self.org = org
+        self.worlds = [self._world(user_id) for user_id in self.company.users]
         self.witness = Witness(self)
         self.storm = False
         self.settled_s = float("inf")
         self.depth = 0
         self.hosts: list[Host] = []
         self.routers: list[Router] = []
+        self.inside: Inside | None = None
         self._settle()
 
+    def _world(self, user_id: str) -> World:
+        """The org as the routers of one user see it."""
+        faults_of_it = Faults(self.seed)
+        app = ConnectedApp(run_as=user_id)
+        return World(org=self.org, app=app, base_url=BASE_URL, faults=faults_of_it, sleep=self.elapse)
+
     def _settle(self) -> None:
-        """Which routers there are: one, two on one database, or two with a database each."""
-        kind = self.dice.choice(("one", "one", "together", "apart"))
+        """Which routers there are: one, two on one database, two with a database each, or those of two users."""
+        kind = self.dice.choice(("one", "one", "together", "together", "apart", "strangers"))
         self.counts[f"routers: {kind}"] += 1
         opener = self.engine or _sqlite
-        for place in range(2 if kind == "apart" else 1):
-            host = Host(f"host{place}", self, opener)
+        for place in range(2 if kind in {"apart", "strangers"} else 1):
+            world = self.worlds[place if kind == "strangers" else 0]
+            host = Host(f"host{place}", self, opener, world)
             self.hosts.append(host)
             for _ in range(2 if kind == "together" else 1):
                 name = "ABC"[len(self.routers)]
                 batch_max = self.dice.choice((1, 3, 200))
                 self.routers.append(Router(self, host, name, workers=self.dice.choice((1, 2)), batch_max=batch_max))
+        if self.dice.random() < INSIDE_OFTEN:
+            self.counts["routers: inside too"] += 1
+            host = Host("org", self, opener, self.worlds[2])
+            self.hosts.append(host)
+            self.inside = Inside(self, host, "I", workers=1, batch_max=200)
 
     # ---- the two acts -----------------------------------------------------------------------------------------------
 
@@ -131,10 +154,24 @@ class Play:
         self.elapsed(seconds)
         self.server.wake()
 
+    def _published(self) -> None:
+        """Of each event that tells of new leads, its serial and theirs."""
+        for event in [one for one in self.log._events if one.serial > self._serial]:
+            self._serial = event.serial
+            head = event.payload.get("ChangeEventHeader", {})
+            if event.channel == CHANNEL and head["changeType"] == "CREATE":
+                self.creations += [(event.serial, lead_id) for lead_id in head["recordIds"]]
+
+    def serial_of(self, replay_id: int) -> int | None:
+        """The serial of the first retained event of this replay id."""
+        return next((event.serial for event in self.log._events if event.replay_id == replay_id), None)
+
     def _next(self) -> None:
         chance = self.dice.random()
-        if chance < 0.25 and len(self.company.leads) < LEADS_MAX:
-            self._people((people.comes, 1))
+        if chance < 0.25 and len(self.company.leads) < people.LEADS_MAX:
+            self._somebody_comes()
+            if self.dice.random() < HURRY:
+                self._hurries(self.dice.choice(self.routers))
         elif chance < 0.36:
             self._people(*people.ON_LEADS)
         elif chance < 0.44:
@@ -147,8 +184,39 @@ class Play:
         if sort is not None:
             self.count(f"stream: {sort}")
 
+    def _somebody_comes(self) -> None:
+        known = len(self.company.leads)
+        self.note(people.comes(self.company, ()))
+        if self.inside is not None and self.dice.random() < 0.15:
+            self.inside.routes(self.company.leads[known:], new=True)
+
+    def _hurries(self, router: Router) -> None:
+        """The router hears of it at once and goes to work, or looks for what the stream kept from it."""
+        if self.dice.random() < 0.2:
+            self.log.faults.arm("overflow")
+            self.count("stream: overflow")
+            self._somebody_comes()
+            loops = ("intake", "intake", "upkeep")
+        else:
+            loops = ("intake", "intake", "worker-1")
+        for name in loops:
+            if router.may_step(name):
+                self.step(router, name)
+
+    def _inside_acts(self, inside: Inside, leads: Sequence[str]) -> None:
+        """A buyer comes again, or the very leads in flight are saved once more, or a sweep inside tries again."""
+        chance, known = self.dice.random(), len(self.company.leads)
+        if chance < 0.5 and (came := people.comes_again(self.company, leads)) is not None:
+            self.note(came)
+            inside.routes(self.company.leads[known:], new=True)
+        elif chance < 0.8 and leads:
+            inside.routes([lead for lead in leads if self.company.row(lead) is not None], new=False)
+        else:
+            inside.works()
+
     def _placed(self) -> bool:
-        return all(host.look("SELECT replay_id FROM stream_position") for host in self.hosts)
+        listening = {router.host.name: router.host for router in self.routers}
+        return all(host.look("SELECT replay_id FROM stream_position") for host in listening.values())
 
     def _pass_time(self) -> None:
         seconds = self.dice.choice((0.1, 1.0, 5.0, 20.0, 70.0, 400.0))
@@ -212,7 +280,10 @@ class Play:
         """Someone else acts before the router goes on, most often on the very lead in flight."""
         chance = self.dice.random()
         self.counts["meddled"] += 1
-        if chance < 0.35:
+        racing = faults.COMMIT in point.what and point.when == "before"
+        if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
+            self._inside_acts(self.inside, point.leads)
+        elif chance < 0.35:
             self._people(*people.ON_LEADS, leads=point.leads)
         elif chance < 0.50:
             self._people(*people.ON_GROUPS)
@@ -222,7 +293,7 @@ class Play:
             self.note(f"{seconds} s pass")
             self.elapse(seconds)
             if self.dice.random() < 0.7 and point.kind != "login":
-                self._some_router("worker")
+                self._some_router("intake" if point.loop == "intake" else "worker")  # a lease may be over
         elif point.kind != "login":
             self._some_router()
 
@@ -258,7 +329,8 @@ class Play:
     def _calm(self) -> None:
         """Everything works again; all that waits must come to its end, however long the clock has to run."""
         self.note("calm")
-        self.world.faults.clear()
+        for world in self.worlds:
+            world.faults.clear()
         self.log.faults.clear()
         self.log.release()
         self.company.mends()
@@ -268,6 +340,8 @@ class Play:
         for number, seconds in enumerate(CALM_S):
             self.elapse(seconds)
             self._quiet()
+            if self.inside is not None and self.witness.owned():
+                self.inside.works()  # it hides nothing: the others had found everybody
             if self.witness.settled():
                 self.settled_s = min(self.settled_s, sum(CALM_S[: number + 1]))
                 if number + 1 >= least:
@@ -316,15 +390,20 @@ def played(seed: int, **options: Any) -> Iterator[Play]:
     folder = Path(tempfile.mkdtemp(prefix="simulation-", dir=memory if memory.is_dir() else None))
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
+    collects = gc.isenabled()
+    gc.disable()  # a play is short; its rings are swept away at its end
     play = Play(seed, folder, **options)
     try:
         play.run()
         yield play
     finally:
-        for router in play.routers:
-            router.kill()
         for host in play.hosts:
-            if host.eye is not None:
-                host.eye.close()
+            for router in host.routers:
+                router.kill()
+        for host in play.hosts:
+            if host.opened is not None:
+                host.opened.close()
         logging.disable(before)
+        if collects:
+            gc.enable()
         shutil.rmtree(folder, ignore_errors=True)

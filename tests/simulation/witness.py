@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 Row: TypeAlias = "Mapping[str, Any]"
+ENDS = ("status", "outcome")  # what only the attempt that holds the claim writes, once
 WAITS = ("held: group", "held: waits behind")  # how a job says that its lead waits for members
 
 
@@ -36,10 +37,11 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A step: which leads its router knew to wait for a group, and how many commits there had been."""
+    """A step: when it began, which leads its router knew to wait for a group, and how many commits there had been."""
 
     router: Router
     name: str
+    at: datetime
     commits: int
     waiting: Mapping[str, tuple[str, int]]
 
@@ -53,19 +55,19 @@ class Witness:
         self.steps: list[Begun] = []
         self.faults: list[str] = []
         self._stack: list[int] = []
-        self._done: set[tuple[str, int]] = set()
+        self._done: dict[tuple[str, int], Row] = {}
         self._looked_at: dict[str, int] = {}
-        self._user = play.world.org.integration_user_id
+        self._users = frozenset(play.company.users)
         self._states: dict[str, list[tuple[int, Row | None]]] = {
             record_id: [(-1, row)]
-            for name in ("user", "round_robin_member__c")
-            for record_id, row in play.world.org.store.tables[name].rows.items()
+            for name in ("user", "round_robin_member__c", "round_robin_group__c")
+            for record_id, row in play.org.store.tables[name].rows.items()
         }
-        play.world.org.listeners.append(self._saw)
+        play.org.listeners.append(self._saw)
 
     def _saw(self, changes: list[RowChange]) -> None:
         first = changes[0]
-        ours = first.user_id == self._user
+        ours = first.user_id in self._users
         step = self._stack[-1] if self._stack and ours else None
         self.commits.append(Seen(len(self.commits), first.at, ours, tuple(changes), step))
         for change in changes:
@@ -76,18 +78,29 @@ class Witness:
 
     def during(self, router: Router, name: str) -> bool:
         """One step, watched."""
-        waiting = self._looked(router.host) if router.alive and name.startswith("worker") else {}
-        self.steps.append(Begun(router, name, len(self.commits), waiting))
+        works = router.alive and name.startswith("worker")
+        waiting = self._looked(router.host) if works else {}
+        wished = self._sweeps(router) if router.alive and name == "upkeep" else None
+        self.steps.append(Begun(router, name, self._play.clock.now(), len(self.commits), waiting))
         self._stack.append(len(self.steps) - 1)
         try:
             return router.step(name)
         finally:
             self._stack.pop()
+            if works and self._stack:  # within another's step: what this one ended, that one must leave alone
+                self._looked(router.host)
+            if wished is not None and router.alive and len(self.steps) == wished[0] + 1:
+                self._kept_wish(router, wished, self._sweeps(router))
 
     def state(self, record_id: str, before: int) -> Row | None:
         """A record as it was before the commit of this number; None where it was not, or was deleted."""
         found = [row for number, row in self._states.get(record_id, ()) if number < before]
         return found[-1] if found else None
+
+    def states(self, record_id: str, since: int, before: int) -> list[Row | None]:
+        """A record as it was before the commit `since`, and after each one that changed it before that of `before`."""
+        later = [row for number, row in self._states.get(record_id, ()) if since <= number < before]
+        return [self.state(record_id, since), *later]
 
     def always(self, record_id: str, flag: str) -> bool:
         """Whether a checkbox of the record was never off."""
@@ -104,18 +117,32 @@ class Witness:
         open_leads = {job["lead_id"] for job in jobs if job["status"] != "done"}
         for job in jobs:
             known = (host.name, job["id"])
-            if job["status"] == "done" and known not in self._done:
-                self._done.add(known)
+            former = self._done.get(known)
+            if former is None and job["status"] == "done":
+                self._done[known] = job
                 if job["lead_id"] not in open_leads:
                     self._left_behind(host, job)
-            elif known in self._done and job["status"] != "done":
-                self.faults.append(f"job {job['id']} of {host.name} was done, and is {job['status']}")
+            elif former is not None and any(job[name] != former[name] for name in ENDS):
+                told = [(one["status"], one["outcome"]) for one in (former, job)]
+                self.faults.append(f"job {job['id']} of {host.name} had ended, and was ended again: {told}")
             if job["status"] in {"queued", "working"} and (job["last_error"] or "").startswith(WAITS):
                 told = datetime.fromisoformat(json.loads(job["payload"])["event_at"])
                 waiting[job["lead_id"]] = (job["held_group"] or "", int(told.timestamp() * 1000))
         # A step in whose middle this look happens may still end a job by what it read at its beginning.
         self._looked_at[host.name] = min([len(self.commits), *(self.steps[place].commits for place in self._stack)])
         return waiting
+
+    def _sweeps(self, router: Router) -> tuple[int, str | None, int, int]:
+        """Steps so far; why a sweep is asked for; sweeps that failed, and faults of databases."""
+        [row] = router.host.look("SELECT requested FROM sweep WHERE org_id = :org_id") or [{}]
+        spoiled = sum(count for name, count in self._play.counts.items() if name.startswith("database"))
+        return len(self.steps), row.get("requested"), 0 if router.org is None else router.org.failed, spoiled
+
+    def _kept_wish(self, router: Router, before: tuple[int, Any, int, int], after: tuple[int, Any, int, int]) -> None:
+        """A sweep that was asked for and could not be made is asked for still, unless the database failed too."""
+        failed, sound = after[2] > before[2], after[3] == before[3]
+        if before[1] is not None and after[1] is None and failed and sound:
+            self.faults.append(f"{router.name} was asked to sweep, {before[1]}, failed, and forgot it")
 
     def _left_behind(self, host: Host, job: Row) -> None:
         """A job just done leaves its lead in the intake, although nobody touched it since the last look."""
@@ -124,14 +151,17 @@ class Witness:
         lead = company.row(lead_id)
         if job["outcome"].endswith("already routed") or lead is None or lead["IsConverted"]:
             return
-        if lead["OwnerId"] == company.intake and self.still(lead_id, since, len(self.commits)):
+        if lead["OwnerId"] in company.intakes and self.still(lead_id, since, len(self.commits)):
             self.faults.append(f"job {job['id']} of {host.name} is done, {job['outcome']}, and {lead_id} has no owner")
 
-    def settled(self) -> bool:
-        """Whether nobody waits any more: no lead in the intake, no job open."""
+    def owned(self) -> bool:
+        """Whether no lead waits in an intake."""
         company = self._play.company
-        intake = company.intake
-        if any(lead["OwnerId"] == intake and not lead["IsConverted"] for lead in company.rows("Lead")):
+        return not any(lead["OwnerId"] in company.intakes and not lead["IsConverted"] for lead in company.rows("Lead"))
+
+    def settled(self) -> bool:
+        """Whether nobody waits any more: no lead in an intake, no job open."""
+        if not self.owned():
             return False
         return all(job["status"] in {"done", "dead"} for host in self._play.hosts for job in host.jobs())
 
