@@ -201,7 +201,7 @@ MUTATIONS = (
     Mutation(
         "renumbered-position-kept",
         "salesforce/replay.py",
-        "        self.position = self._at(RETAINED)\n        self._open = RETAINED",
+        "        self.position = self._at(self._ids.retained)\n        self._open = self._ids.retained",
         "        pass",
         kept="the expired id is refused again, and again all that is retained is heard",
     ),
