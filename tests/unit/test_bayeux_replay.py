@@ -50,6 +50,15 @@ def test_a_lost_session_proves_nothing():
     assert progress.settled(before=100.0) == Delivery()
 
 
+def test_what_a_lost_session_left_open_is_not_completed_by_what_comes_again():
+    """A19: the next session begins behind the stored id, and an earlier one says nothing of the rest of the last."""
+    progress = progress_at(3)
+    assert progress.behind([5]) is None
+    assert progress.start() == (3, "stored")
+    assert progress.behind([4]) is None
+    assert progress.behind([5, 5]) == at(4)
+
+
 def test_without_any_position_the_first_id_is_taken_at_once():
     """A position that may repeat is better than none, which would lose what comes during a crash."""
     assert Progress(CHANNEL, Numbers()).behind([5]) == at(5)

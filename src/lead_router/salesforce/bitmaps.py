@@ -31,11 +31,18 @@ def fields_of(fields: Sequence[Named], listed: Iterable[str]) -> list[str]:
         if not bits.lower().startswith("0x"):
             found.append(item)
         elif parent:
-            compound = fields[int(parent)] if int(parent) < len(fields) else Named("")
+            place = _place(parent)
+            compound = fields[place] if place < len(fields) else Named("")
             found += [f"{compound.name}.{part}" for part in _set(bits, compound.parts)]
         else:
             found += _set(bits, [field.name for field in fields])
     return found
+
+
+def _place(text: str) -> int:
+    if not text.isdecimal():
+        raise ValueError("a bitmap of no field")
+    return int(text)
 
 
 def _set(bits: str, names: Sequence[str]) -> list[str]:

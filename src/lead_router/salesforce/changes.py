@@ -193,7 +193,7 @@ def _replay_id(event: Any) -> int | None:
 
 def _kept(channel: str, event: Any, reason: str) -> Unreadable:
     try:
-        body = json.dumps(event, separators=(",", ":"))
+        body = json.dumps(event, separators=(",", ":"), default=str)  # Avro has bytes, times and decimals
     except RecursionError:
         body, reason = "null", f"{reason}; nested too deep to be kept"
     return Unreadable(channel, body.encode(), reason)

@@ -7,7 +7,6 @@ request was answered, or not refused at once. Positions are opaque and stored ap
 
 from __future__ import annotations
 
-import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -104,11 +103,9 @@ class PubSubLine:
         self._progress = Progress(position_name(topic), Opaque())
         self._schemas = Schemas()
         self._stream: Stream | None = None
-        self._first: asyncio.Future[Any] | None = None
         self._inbox: list[tuple[bytes, Reading]] = []
         self._loaded = False
         self.answer_within_s = call_limits.idle_s
-        self._acknowledged_s = call_limits.acknowledged_s
         self._log = LOG.bind(channel=topic)
         self._gaps = Gaps(self._log)
 
@@ -124,9 +121,7 @@ class PubSubLine:
         except Lost as lost:
             if not isinstance(lost.loss, PositionExpired):
                 raise
-            self._log.warning("stream_position_expired")
-            self._gaps.sweep("the stored replay id was refused: subscribed to all retained events instead")
-            self._progress.expired()
+            self._expire()
             await self._begin()
         self._notices.begin()
 
@@ -137,8 +132,7 @@ class PubSubLine:
             raise Lost(Broken("there is no stream"))
         await stream.ask()
         self._progress.awaiting(self._monotonic())
-        first, self._first = self._first, None
-        response = await (first if first is not None else stream.receive())
+        response = await stream.receive()
         if not response.events:
             latest = response.latest_replay_id
             return self._progress.reached(latest) if latest else self._progress.confirmed()
@@ -176,6 +170,8 @@ class PubSubLine:
         match loss:
             case TokenRefused():
                 self._login.refused()
+            case PositionExpired():
+                self._expire()  # the server took its time to say so
             case Oversized(text):
                 self._gaps.miss(text)
             case Refused():
@@ -202,26 +198,23 @@ class PubSubLine:
         if position is not None:
             self._progress.loaded(position)
 
+    def _expire(self) -> None:
+        self._log.warning("stream_position_expired")
+        self._gaps.sweep("the stored replay id was refused: subscribed to all retained events instead")
+        self._progress.expired()
+
     async def _begin(self) -> None:
         """Subscribe; returns when the server has answered or, for a while, not refused."""
         self._end()
         replay_id, origin = self._progress.start()
         preset = self._default if replay_id is None else ReplayPreset.CUSTOM if replay_id else ReplayPreset.EARLIEST
         self._stream = self._channel.subscribe(self._topic)
-        await self._stream.ask(preset, replay_id or b"")
-        self._first = asyncio.ensure_future(self._stream.receive())
-        await asyncio.wait({self._first}, timeout=self._acknowledged_s)
-        if self._first.done() and self._first.exception() is not None:
-            first, self._first = self._first, None
-            first.result()
+        await self._stream.begin(preset, replay_id or b"")
         if preset is ReplayPreset.LATEST:
             self._gaps.sweep("subscribed to new events only: what came before is not known")
         self._log.info("stream_subscribed", start=preset.name.lower(), origin=origin)
 
     def _end(self) -> None:
-        first, self._first = self._first, None
-        if first is not None:
-            first.cancel()
         stream, self._stream = self._stream, None
         if stream is not None:
             stream.end()

@@ -22,13 +22,15 @@ PLAIN = "http://"
 class PubSubLimits:
     """Seconds and bytes. The server says something at least every 270 s; a stream silent for `idle_s` is dead.
 
-    A ping every `ping_s` seconds that is not answered in `pong_s` ends a half-open connection. A subscription that is
-    not refused within `acknowledged_s` counts as acknowledged, as an answer may take minutes.
+    A ping every `ping_s` seconds that is not answered in `pong_s` ends a half-open connection. A gRPC server that is
+    left as it comes ends a connection at the third ping within five minutes without a word of its own: two fit between
+    words. A subscription that is not refused within `acknowledged_s` counts as acknowledged, as an answer may take
+    minutes.
     """
 
     request_s: float = 30.0
     idle_s: float = 300.0
-    ping_s: float = 60.0
+    ping_s: float = 120.0
     pong_s: float = 20.0
     acknowledged_s: float = 2.0
     answer_max_bytes: int = 32 * 1024 * 1024
@@ -41,31 +43,48 @@ class Stream:
         self._call = call
         self._topic = topic
         self._limits = limits
+        self._first: asyncio.Future[Any] | None = None
         self.pending = 0
 
-    async def ask(self, preset: eventbus.ReplayPreset | None = None, replay_id: bytes = b"") -> None:
-        """Ask for as many events as may be pending; the first time with where to begin. Raises Lost."""
-        wanted = PENDING_MAX - self.pending
-        if wanted <= 0:
-            return
-        request = eventbus.FetchRequest(topic_name=self._topic, num_requested=wanted)
-        if preset is not None:
-            request.replay_preset = preset
-            request.replay_id = replay_id
-        await _answered(self._call.write(request), self._limits.request_s)
-        self.pending = PENDING_MAX
+    async def begin(self, preset: eventbus.ReplayPreset, replay_id: bytes = b"") -> None:
+        """Ask from there on; returns once the server has answered or, for a while, not refused. Raises Lost."""
+        await self._write(replay_preset=preset, replay_id=replay_id)
+        self._first = asyncio.ensure_future(self._read())
+        await asyncio.wait({self._first}, timeout=self._limits.acknowledged_s)
+        if self._first.done():
+            self._first.result()
+
+    async def ask(self) -> None:
+        """Ask for as many events as may be pending; not before the first answer was received. Raises Lost."""
+        if self._first is None and self.pending < PENDING_MAX:
+            await self._write()
 
     async def receive(self) -> Any:
         """The next answer, perhaps without events; raises Lost, also for a silence longer than the server allows."""
-        response = await _answered(self._call.read(), self._limits.idle_s)
-        if response is grpc.aio.EOF:
-            raise Lost(await _end(self._call))
-        self.pending = max(0, min(response.pending_num_requested, PENDING_MAX))
-        return response
+        first, self._first = self._first, None
+        return await (self._read() if first is None else first)
 
     def end(self) -> None:
         """Stop listening; the server sees it at once."""
+        first, self._first = self._first, None
+        if first is not None and not first.cancel() and not first.cancelled():
+            first.exception()  # told, so that nobody misses it
         self._call.cancel()
+
+    async def _write(self, **begin: Any) -> None:
+        wanted = PENDING_MAX - self.pending
+        request = eventbus.FetchRequest(topic_name=self._topic, num_requested=wanted, **begin)
+        await _answered(self._call.write(request), self._limits.request_s)
+        self.pending = PENDING_MAX
+
+    async def _read(self) -> Any:
+        response = await _answered(self._call.read(), self._limits.idle_s)
+        if response is grpc.aio.EOF:
+            raise Lost(await _end(self._call))
+        # What was asked for last may have crossed this answer: its count is trusted only where the server was quiet.
+        told = max(0, min(response.pending_num_requested, PENDING_MAX))
+        self.pending = max(0, self.pending - len(response.events)) if response.events else told
+        return response
 
 
 class PubSubChannel:
@@ -130,6 +149,7 @@ class PubSubChannel:
                 ("grpc.keepalive_time_ms", round(self._limits.ping_s * 1000)),
                 ("grpc.keepalive_timeout_ms", round(self._limits.pong_s * 1000)),
                 ("grpc.http2.max_pings_without_data", 0),
+                ("grpc.use_local_subchannel_pool", 1),  # a new channel never inherits a dead connection
                 ("grpc.primary_user_agent", "lead-router"),
             ]
             if self._endpoint.startswith(PLAIN):

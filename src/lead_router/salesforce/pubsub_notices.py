@@ -62,7 +62,7 @@ class TopicNotices:
             raise Lost(Refused(f"the org does not let this user hear {topic}"))
         stream = self._channel.subscribe(topic)
         try:
-            await stream.ask(ReplayPreset.LATEST)
+            await stream.begin(ReplayPreset.LATEST)
             self._warned.discard(topic)
             self._reasons.append(SUBSCRIBED)
             _log.info("notices_subscribed", channel=topic)

@@ -13,6 +13,7 @@ from lead_router.salesforce.losses import Broken, Loss, Oversized, PositionExpir
 PREFIX = "sfdc.platform.eventbus.grpc."
 ALLOWANCE = f"{PREFIX}subscription.limit.exceeded"
 TEXT_MAX = 200
+TOO_LARGE = "message larger than max"  # gRPC's own words on this side, for an answer beyond our limit
 
 _BY_CODE: Final[tuple[tuple[str, type[TokenRefused | PositionExpired | Refused | Broken]], ...]] = (
     ("service.auth.", TokenRefused),
@@ -21,13 +22,13 @@ _BY_CODE: Final[tuple[tuple[str, type[TokenRefused | PositionExpired | Refused |
     ("concurrent.client.limit.exceeded", Refused),
     ("service.unavailable", Broken),
 )
-_BY_STATUS: Final[dict[str, type[TokenRefused | Refused | Oversized]]] = {
+_BY_STATUS: Final[dict[str, type[TokenRefused | Refused]]] = {
     "UNAUTHENTICATED": TokenRefused,
     "PERMISSION_DENIED": Refused,
     "NOT_FOUND": Refused,
     "INVALID_ARGUMENT": Refused,
     "UNIMPLEMENTED": Refused,
-    "RESOURCE_EXHAUSTED": Oversized,
+    "RESOURCE_EXHAUSTED": Refused,
 }
 
 
@@ -41,4 +42,6 @@ def loss_of(status: str, error_code: str, details: str) -> Loss:
                 return loss(text)
     else:
         text = f"{status}: {details}"[:TEXT_MAX]
+        if status == "RESOURCE_EXHAUSTED" and TOO_LARGE in details:
+            return Oversized(text)
     return _BY_STATUS.get(status, Broken)(text)

@@ -130,7 +130,12 @@ class Progress(Generic[Id]):
         return self.confirmed()
 
     def start(self) -> tuple[Id | None, str]:
-        """Where a subscription starts, and why: `stored`, `retained` (after an expired id) or `default` (None)."""
+        """Where a subscription starts now, and why: `stored`, `retained` (after an expired id) or `default` (None).
+
+        What the last session left open comes again, and until it has, another id does not complete it.
+        """
+        if self._open != self._ids.retained:
+            self._open = None
         replay_id = self._ids.read(self.position.replay_id) if self.position is not None else None
         if replay_id is None:
             return None, "default"
