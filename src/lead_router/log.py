@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, TextIO
 
 import structlog
@@ -90,3 +91,14 @@ def configure(level: str, stream: TextIO | None = None) -> None:
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
     logging.getLogger("psycopg").setLevel(logging.ERROR)  # what it warns of is raised as well
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing is logged while the block lasts: a command's answer says what its parts would log."""
+    former = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    try:
+        yield
+    finally:
+        structlog.configure(**former)

@@ -28,6 +28,8 @@ from org_simulator.wire.world import ConnectedApp, World
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from org_simulator.pubsub.serving import Endpoint
+
 SHUTDOWN_S = 2.0  # for requests under way when the end is asked for
 
 
@@ -53,6 +55,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add = parser.add_argument
     add("--host", default="localhost")
     add("--port", type=int, default=8500, help="0 picks a free one; the ready line says which")
+    add("--pubsub-port", type=int, help="serve Pub/Sub API there too, beside CometD; 0 picks a free one")
     add("--public-url", metavar="URL", help="where clients are told the org is; default: where it listens")
     add("--tls", type=Path, metavar="DIR", help="speak TLS with DIR/cert.pem and DIR/key.pem, made there if absent")
     add("--seed", type=int, default=0, help="of ids, tokens, orders and faults")
@@ -101,21 +104,35 @@ async def _serve(world: World, options: argparse.Namespace) -> None:
     log = logging.getLogger("org_simulator.access") if options.access_log else None
     runner = web.AppRunner(build(world, options.latency_ms), access_log=log, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
+    endpoint: Endpoint | None = None
     try:
         await web.TCPSite(runner, options.host, options.port, ssl_context=context, backlog=512).start()
         port = runner.addresses[0][1]
         world.base_url = options.public_url or f"{'https' if context else 'http'}://{options.host}:{port}"
-        print(json.dumps(_ready(world, port, certificate)), flush=True)  # noqa: T201
+        if options.pubsub_port is not None:
+            endpoint = await _pubsub(world, options, tls.ensure(options.tls, options.host) if options.tls else None)
+        print(json.dumps(_ready(world, port, certificate, endpoint)), flush=True)  # noqa: T201
         await ended.wait()
     finally:
+        if endpoint is not None:
+            await endpoint.stop()
         await runner.cleanup()
 
 
-def _ready(world: World, port: int, certificate: Path | None) -> dict[str, str | int | None]:
+async def _pubsub(world: World, options: argparse.Namespace, certified: tuple[Path, Path] | None) -> Endpoint:
+    from org_simulator.pubsub.serving import Endpoint  # noqa: PLC0415 - it needs the extra 'pubsub'
+
+    endpoint = Endpoint(world.org, host=options.host, port=options.pubsub_port, tls=certified)
+    await endpoint.start()
+    return endpoint
+
+
+def _ready(world: World, port: int, certificate: Path | None, endpoint: Endpoint | None) -> dict[str, str | int | None]:
     """The one line on stdout: where the org is and how to get in."""
     return {
         "url": world.base_url,
         "port": port,
+        "pubsub": None if endpoint is None else f"{'' if certificate else 'http://'}{endpoint.address}",
         "certificate": str(certificate) if certificate else None,
         "org_id": world.org.org_id,
         "client_id": world.app.client_id,

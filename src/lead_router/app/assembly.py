@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from lead_router.app.streams import open_source
 from lead_router.app.wiring import Wired, now, store_of
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
@@ -22,13 +23,11 @@ from lead_router.loops.vitals import Vitals
 from lead_router.loops.worker import Worker
 from lead_router.ports import Hold, JobStore
 from lead_router.salesforce.changes import own_change
-from lead_router.salesforce.cometd import CometdSource
 from lead_router.salesforce.names import Channels
 from lead_router.settings import Settings
 
 INTAKE_WAIT_S = 1.0
 UPKEEP_IDLE_S = 1.0
-STREAM_STARTS = {"new": -1, "retained": -2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +69,8 @@ class Assembly:
         """What listens while the hold stands, from the position that is stored now."""
         store = self.store()
         channel = self.settings.stream_channel
-        source = CometdSource(
-            channel=channel,
-            token=self.wired.tokens.token,
-            load_position=lambda: store.position(channel),
-            dice=random.Random(),  # noqa: S311 - jitter
-            default_start=STREAM_STARTS[self.settings.stream_start],
-            notices=Channels.CONFIGURATION_CHANGES if self.settings.configuration_events else (),
-            ca_file=self.settings.ca_file,
-        )
+        notices = Channels.CONFIGURATION_CHANGES if self.settings.configuration_events else ()
+        source = open_source(self.settings, self.wired, load=store.position, notices=notices)
         own = partial(own_change, user_id=self.wired.tokens.token().user_id)
         return Intake(
             source,

@@ -6,6 +6,7 @@ import os
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
+from lead_router.app.streams import try_stream
 from lead_router.app.wiring import rollout_of, store_of, wire
 from lead_router.core.ages import age
 from lead_router.core.duty import moment_of, on_duty
@@ -126,6 +127,8 @@ def diagnose(settings: Settings) -> list[Finding]:
     wired = wire(settings)
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
+    if all(finding.ok for finding in found if finding.name in {"login", "API version"}):
+        found = [*found, try_stream(settings, wired)]
     return [*findings, *found]
 
 

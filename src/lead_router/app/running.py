@@ -17,6 +17,7 @@ import structlog
 from lead_router import __version__, log
 from lead_router.app.answering import answering
 from lead_router.app.assembly import Assembly
+from lead_router.app.streams import check_stream
 from lead_router.app.watchdog import watched
 from lead_router.app.wiring import rollout_of, store_of, wire
 from lead_router.errors import Transient
@@ -75,6 +76,7 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
     ending = threading.Event()
     vitals = Vitals(time.monotonic, patience_s=_patience_s(settings))
     with answering(settings.health_address, vitals), watched(vitals), alone(settings.database) as sole:
+        check_stream(settings)
         wired = wire(settings, ending=ending.is_set, answered=vitals.beat)
         org_id = _patiently(lambda: wired.tokens.token().org_id, vitals)
         _patiently(lambda: _succeed(settings, org_id), vitals)

@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle")
     demo.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
     demo.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
+    demo.add_argument("--stream", choices=("cometd", "pubsub"), default="cometd", help="how events come (cometd)")
     _json(demo)
     return root
 

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from lead_router import app
+from lead_router import app, log
 from lead_router.cli.given import file_of, settings_of
 from lead_router.cli.show import as_json, table
 from lead_router.core.ages import age
@@ -78,6 +78,11 @@ def _heard(one: ListenerView) -> str:
 
 def doctor(words: argparse.Namespace) -> int:
     """`doctor`: what is not as it should be, and the remedy."""
+    with log.quiet():
+        return _doctor(words)
+
+
+def _doctor(words: argparse.Namespace) -> int:
     findings = app.diagnose(settings_of(words))
     failed = [finding for finding in findings if not finding.ok and not finding.warning]
     code = 0 if not failed else 3 if all(finding.away for finding in failed) else 1
@@ -112,7 +117,7 @@ def demo(words: argparse.Namespace) -> int:
     """`demo`: the whole thing on this machine, with a report."""
     from lead_router.demo import play  # noqa: PLC0415 - only this command needs it
 
-    return play(seed=words.seed, leads=words.leads, as_json=words.json)
+    return play(seed=words.seed, leads=words.leads, pubsub=words.stream == "pubsub", as_json=words.json)
 
 
 def jobs(words: argparse.Namespace) -> int:

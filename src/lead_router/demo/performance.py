@@ -33,7 +33,7 @@ LOOK_S = 0.2
 INTERRUPTED = 130
 
 
-def play(*, seed: int, leads: int, as_json: bool) -> int:
+def play(*, seed: int, leads: int, pubsub: bool, as_json: bool) -> int:
     """Play `seed`'s story with `leads` leads; the answer is the exit code: 0 if every promise held, 1 if not.
 
     The report goes to standard output, progress to standard error. Everything that was started is stopped and the
@@ -45,7 +45,7 @@ def play(*, seed: int, leads: int, as_json: bool) -> int:
     with _sigterm_interrupts(), tempfile.TemporaryDirectory(prefix="lead-router-demo-") as name:
         folder = Path(name)
         try:
-            seen = _perform(folder, seed, leads, out)
+            seen = _perform(folder, seed, leads, out, pubsub=pubsub)
         except KeyboardInterrupt:
             print("interrupted: the org and the router are stopped", file=sys.stderr)
             return INTERRUPTED
@@ -62,7 +62,7 @@ def play(*, seed: int, leads: int, as_json: bool) -> int:
         return 0
 
 
-def _perform(folder: Path, seed: int, leads: int, out: TextIO | None) -> Report:
+def _perform(folder: Path, seed: int, leads: int, out: TextIO | None, *, pubsub: bool) -> Report:
     began = time.monotonic()
     told = story.tell(seed, leads)
     if out is not None:
@@ -72,7 +72,7 @@ def _perform(folder: Path, seed: int, leads: int, out: TextIO | None) -> Report:
             flush=True,
         )
     with contextlib.ExitStack() as opened:
-        built = opened.enter_context(stage.raised(folder, seed))
+        built = opened.enter_context(stage.raised(folder, seed, pubsub=pubsub))
         witness = opened.enter_context(contextlib.closing(Witness(built.org.url)))
         onlooker = opened.enter_context(contextlib.closing(Witness(built.org.url)))
         built.start_router()

@@ -31,6 +31,7 @@ class SimulatedOrg:
     url: str
     org_id: str
     client_id: str
+    pubsub: str | None = None
 
 
 class Stage:
@@ -95,20 +96,25 @@ def router_environment(shell: Mapping[str, str], org: SimulatedOrg, database: st
         "CLIENT_ID": org.client_id,
         "CLIENT_SECRET": CLIENT_SECRET,
         "DATABASE": database,
+        "STREAM": "cometd" if org.pubsub is None else "pubsub",
+        "PUBSUB_ENDPOINT": org.pubsub or "",
     }
     kept = {name: value for name, value in shell.items() if not name.startswith("LEAD_ROUTER_")}
     return {**kept, **NO_PROXY, **{f"LEAD_ROUTER_{name}": value for name, value in own.items()}}
 
 
 @contextlib.contextmanager
-def raised(folder: Path, seed: int) -> Iterator[Stage]:
+def raised(folder: Path, seed: int, *, pubsub: bool = False) -> Iterator[Stage]:
     """A stage with an org that answers, and no router yet. Both are stopped at the end, whatever happens.
+
+    With `pubsub` the org serves Pub/Sub API beside CometD, and the router listens there.
 
     Raises Unreachable or ContractMismatch, with the org's own words, if the org does not come up.
     """
     company = folder / "scenario.json"
     company.write_text(json.dumps(scenario.records()), encoding="utf-8")
     words = ["--port", "0", "--seed", str(seed), "--scenario", str(company), "--client-secret", CLIENT_SECRET]
+    words += ["--pubsub-port", "0"] if pubsub else []
     told, complaints = folder / "org.out", folder / "org.err"
     with told.open("wb") as out, complaints.open("wb") as err:
         process = subprocess.Popen(
@@ -122,7 +128,7 @@ def raised(folder: Path, seed: int) -> Iterator[Stage]:
     stage: Stage | None = None
     try:
         ready = _ready(process, told, complaints)
-        stage = Stage(folder, SimulatedOrg(ready["url"], ready["org_id"], ready["client_id"]))
+        stage = Stage(folder, SimulatedOrg(ready["url"], ready["org_id"], ready["client_id"], ready["pubsub"]))
         yield stage
     finally:
         if stage is not None:

@@ -7,6 +7,7 @@ request was answered, or not refused at once. Positions are opaque and stored ap
 
 from __future__ import annotations
 
+import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -29,12 +30,31 @@ from lead_router.salesforce.subscription import Subscription
 
 LOG = structlog.get_logger()
 DEFAULTS = Limits()
+REACHED_S = 10.0
 CALL_DEFAULTS = PubSubLimits()
 
 
 def position_name(topic: str) -> str:
     """What a topic's position is stored under."""
     return f"pubsub:{topic}"
+
+
+def unreachable(endpoint: str, topic: str, *, tenant: str, token: Token, authority: bytes | None) -> str:
+    """Why nobody answers there, within ten seconds; empty where somebody does, whatever he says."""
+
+    async def ask() -> str:
+        limits = PubSubLimits(request_s=REACHED_S)
+        channel = PubSubChannel(endpoint, tenant=tenant, authority=authority, limits=limits)
+        channel.use(token)
+        try:
+            await channel.topic(topic)
+        except Lost as lost:
+            return f"{endpoint}: {lost.loss.text}" if isinstance(lost.loss, Broken) else ""
+        finally:
+            await channel.close()
+        return ""
+
+    return asyncio.run(ask())
 
 
 class PubSubSource(Subscription):

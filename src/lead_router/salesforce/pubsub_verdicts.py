@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from lead_router.core.hidden import scrub, without_numbers
 from lead_router.salesforce.losses import Broken, Loss, Oversized, PositionExpired, Refused, TokenRefused
 
 PREFIX = "sfdc.platform.eventbus.grpc."
-ALLOWANCE = f"{PREFIX}subscription.limit.exceeded"
 TEXT_MAX = 200
+LOOKED_AT_MAX = 1_000  # cut before it is scrubbed, half a secret would be told
 TOO_LARGE = "message larger than max"  # gRPC's own words on this side, for an answer beyond our limit
 
 _BY_CODE: Final[tuple[tuple[str, type[TokenRefused | PositionExpired | Refused | Broken]], ...]] = (
@@ -41,7 +42,7 @@ def loss_of(status: str, error_code: str, details: str) -> Loss:
             if known.startswith(sign):
                 return loss(text)
     else:
-        text = f"{status}: {details}"[:TEXT_MAX]
+        text = without_numbers(scrub(f"{status}: {details[:LOOKED_AT_MAX]}"))[:TEXT_MAX]
         if status == "RESOURCE_EXHAUSTED" and TOO_LARGE in details:
             return Oversized(text)
     return _BY_STATUS.get(status, Broken)(text)

@@ -90,6 +90,7 @@ class Subscription:
         self._unstored: Delivery | None = None
         self._up = False
         self._failures = 0
+        self._fault = ""
         self._pause_s = 0.0
         self._answer_due_at = 0.0
 
@@ -118,6 +119,13 @@ class Subscription:
         if self._state == "subscribed" and self._monotonic() > self._answer_due_at:
             return "overdue"
         return self._state
+
+    def attempt(self, within_s: float) -> str:
+        """Subscribe, and store nothing; why it did not come to that within the time, empty if it did."""
+        deadline = self._monotonic() + within_s
+        while self._state == "connecting" and self._monotonic() < deadline:
+            self._runner.run(self._wait(min(0.1, within_s)))
+        return "" if self._state == "subscribed" else self._fault or f"no answer within {within_s:.0f} s"
 
     def close(self) -> None:
         """Tell the server and free the sockets. A second call does nothing."""
@@ -165,6 +173,7 @@ class Subscription:
     async def _lose(self, lost: Lost) -> None:
         self._up = False
         self._failures += 1
+        self._fault = lost.loss.text
         refused = isinstance(lost.loss, Refused)
         self._state = "refused" if refused else "backing-off"
         await self._line.drop(lost.loss)

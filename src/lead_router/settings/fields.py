@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
-import stat
-from collections.abc import Mapping
+import re
 from pathlib import Path
-from textwrap import wrap
 from typing import Annotated, Literal, Self
 
-from dotenv import dotenv_values
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
 from lead_router.core.rollout import Switch
 from lead_router.core.soql import compile_where
-from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.errors import BadCriteria
 
 PREFIX = "LEAD_ROUTER_"
+_ENDPOINT = re.compile(r"(?:http://(?:localhost|127\.0\.0\.1|\[::1\])|[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}")
 LEASE_SLACK_S = 10.0
 PORT_MAX = 65_535
 WIDTH = 110  # of the example's comments, in characters
@@ -102,6 +98,15 @@ class Settings(BaseModel):
     reroutes_max: int = Field(3, ge=1, le=100, description="Re-routes of one lead within an hour; then it is held.")
     lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
 
+    stream: Literal["auto", "pubsub", "cometd"] = Field(
+        "auto",
+        description="How events come: pubsub (Pub/Sub API), cometd, or auto: Pub/Sub API where it is installed "
+        "(the extra 'pubsub') and reached, else CometD.",
+    )
+    pubsub_endpoint: Text = Field(
+        "",
+        description="Where Pub/Sub API is, as host:port. Empty: Salesforce's own, and none for an org on this machine.",
+    )
     stream_channel: Text = Field("/data/LeadChangeEvent", description="Channel to listen to.")
     stream_start: Literal["new", "retained"] = Field(
         "new", description="Where a channel without a stored position starts; either way a sweep runs first."
@@ -150,11 +155,13 @@ class Settings(BaseModel):
             raise ValueError(f"{PREFIX}STREAM_CHANNEL must start with /data/ or /event/")
         if self.health_address:
             host_and_port(self.health_address)
+        if self.pubsub_endpoint and not _ENDPOINT.fullmatch(self.pubsub_endpoint):
+            raise ValueError(f"{PREFIX}PUBSUB_ENDPOINT must look like host:7443 (http:// is for this machine only)")
         for name in ("unassigned", "open_leads"):
             try:
                 compile_where(getattr(self, name))
             except BadCriteria as fault:
-                raise ValueError(f"{_named(name)}: {fault}") from None
+                raise ValueError(f"{named(name)}: {fault}") from None
         return self
 
 
@@ -163,136 +170,10 @@ def host_and_port(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]") if host.startswith("[") else host
     if not port.isdecimal() or int(port) > PORT_MAX or (":" in bare and bare == host) or not (bare or address == port):
-        raise ValueError(f"{_named('health_address')} must be a port, or an address and a port: 127.0.0.1:9466")
+        raise ValueError(f"{named('health_address')} must be a port, or an address and a port: 127.0.0.1:9466")
     return bare or "127.0.0.1", int(port)
 
 
-_WORDED = {
-    "enum": "must be {expected}",
-    "literal_error": "must be {expected}",
-    "bool_parsing": "must be true or false",
-    "int_parsing": "must be a whole number",
-    "float_parsing": "must be a number",
-    "greater_than": "must be more than {gt:g}",
-    "greater_than_equal": "must be at least {ge:g}",
-    "less_than_equal": "must be at most {le:g}",
-}
-
-
-def _worded(fault: ErrorDetails) -> str:
-    """What the value must be; pydantic's own words where ours say nothing of the kind of fault."""
-    ours = _WORDED.get(fault["type"])
-    return fault["msg"].removeprefix("Value error, ") if ours is None else ours.format(**fault.get("ctx", {}))
-
-
-def _named(name: str) -> str:
+def named(name: str) -> str:
+    """A field's variable."""
     return PREFIX + name.upper()
-
-
-def _refuse_unknown(names: Mapping[str, str]) -> None:
-    known = {_named(name) for name in Settings.model_fields}
-    for name in sorted(names.keys() - known):
-        near = difflib.get_close_matches(name, sorted(known), n=1)
-        hint = f"; did you mean {near[0]}?" if near else "; `lead-router init` writes a file with all there are"
-        raise Misconfigured(f"{names[name]} is not a setting{hint}")
-
-
-def _quoted(value: str) -> bool:
-    return len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
-
-
-def _refuse_quotes(values: Mapping[str, str], told: Mapping[str, str]) -> None:
-    for name, value in values.items():
-        if _quoted(value.strip()):
-            raise Misconfigured(f"{told[name]} has quotes in its value: remove them")
-
-
-def load(environment: Mapping[str, str], env_file: Path | None = None) -> Settings:
-    """Settings from `environment`, which wins over `env_file`; raises Misconfigured naming the setting and remedy."""
-    values = _filed(env_file) if env_file is not None else {}
-    told = {name: f"{name} (in {env_file})" for name in values}
-    set_here = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
-    values |= set_here
-    told |= {name: name for name in set_here}
-    _refuse_unknown(told)
-    _refuse_quotes(values, told)
-    fields = {name.removeprefix(PREFIX).lower(): value for name, value in values.items() if value.strip()}
-    try:
-        return Settings.model_validate(fields)
-    except ValidationError as refused:
-        fault = refused.errors(include_input=False, include_url=False)[0]
-        name = _named(str(fault["loc"][0])) if fault["loc"] else ""
-        where = told.get(name, name) + ": " if name else ""
-        raise Misconfigured(where + _worded(fault)) from None
-
-
-def _filed(env_file: Path) -> dict[str, str]:
-    try:
-        if env_file.is_dir():
-            raise Misconfigured(f"{env_file} is a folder: name a settings file")
-        if not env_file.exists():
-            raise Misconfigured(f"{env_file} does not exist: run `lead-router init` to write one")
-        filed = dotenv_values(env_file, interpolate=False)
-    except UnicodeDecodeError:
-        raise Misconfigured(f"{env_file} is not a text in UTF-8: save it as one") from None
-    except OSError as fault:
-        raise Misconfigured(f"{env_file} cannot be read: {fault.strerror}") from None
-    return {name: value or "" for name, value in filed.items() if name.startswith(PREFIX)}
-
-
-def secret_text(path: Path, setting: str) -> str:
-    """The text of a secret's file, without the newline an editor adds; raises Misconfigured without showing it."""
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise Misconfigured(f"{setting}: cannot read {path}: {type(fault).__name__}") from None
-    if not text:
-        raise Misconfigured(f"{setting}: {path} is empty")
-    if _quoted(text):
-        raise Misconfigured(f"{setting}: what {path} holds is in quotes: remove them")
-    return text
-
-
-def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
-    """For each file with a secret that others than its owner may read: its setting, its path and the remedy."""
-    files = {
-        f"{PREFIX}CLIENT_SECRET_FILE": settings.client_secret_file,
-        f"{PREFIX}PRIVATE_KEY_FILE": settings.private_key_file,
-        "--env-file": env_file if env_file is not None and _secrets(_filed(env_file)) else None,
-    }
-    found = ((setting, path, _others(path)) for setting, path in files.items() if path is not None)
-    return [
-        f"{setting}: {path} may be read by others than its owner (mode {mode:04o}): chmod 600 {path}"
-        for setting, path, mode in found
-        if mode is not None
-    ]
-
-
-def _secrets(filed: Mapping[str, str]) -> bool:
-    words = (_named("client_secret"), _named("private_key"))
-    return any(filed.get(name) for name in words) or "@" in filed.get(_named("database"), "")
-
-
-def _others(path: Path) -> int | None:
-    """The mode of a file that its group or all others may read, None for one that they may not."""
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-    except OSError:
-        return None
-    return mode if mode & (stat.S_IRGRP | stat.S_IROTH) else None
-
-
-def example() -> str:
-    """The text of `.env.example`: every setting with its description and default, commented out."""
-    lines = ["# lead-router settings. Remove the `# ` before a line to set it; the values shown are the defaults.", ""]
-    for name, field in Settings.model_fields.items():
-        default = field.default
-        if isinstance(default, tuple):
-            shown = ",".join(default)
-        elif isinstance(default, bool):
-            shown = str(default).lower()
-        else:
-            shown = "" if default is None else f"{default:g}" if isinstance(default, float) else str(default)
-        lines += wrap(field.description or "", WIDTH, initial_indent="# ", subsequent_indent="# ")
-        lines += [f"# {_named(name)}={shown}", ""]
-    return "\n".join(lines)

@@ -1,0 +1,137 @@
+"""Which protocol brings the events, who decides it, and what is told of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import socket
+
+import pytest
+from structlog.testing import capture_logs
+
+from lead_router.app import streams
+from lead_router.app.wiring import wire
+from lead_router.errors import Misconfigured
+from lead_router.ports import Delivery
+from lead_router.settings import load
+from support.simulator import simulator
+
+
+@pytest.fixture(scope="module")
+def org(tmp_path_factory):
+    with simulator("--pubsub-port", "0", tls=tmp_path_factory.mktemp("tls")) as org:
+        yield org
+
+
+def settings_of(org, **more):
+    told = {
+        "LOGIN_URL": org.url,
+        "CLIENT_ID": "lead-router",
+        "CLIENT_SECRET": "simulator",
+        "CA_FILE": org.certificate,
+        "STREAM_START": "retained",
+        **{name.upper(): value for name, value in more.items()},
+    }
+    return load({f"LEAD_ROUTER_{name}": value for name, value in told.items()})
+
+
+def opened(org, **more):
+    """A source as the process would open it, and what the log says of the choice."""
+    settings = settings_of(org, **more)
+    with capture_logs() as logs:
+        source = streams.open_source(settings, wire(settings), load=lambda _name: None, notices=())
+    chosen = next(line for line in logs if line["event"] == "stream_chosen")
+    return source, chosen
+
+
+def hears(source):
+    """Whether a delivery with changes comes."""
+    try:
+        return any(source.poll(0.5).changes for _ in range(20))
+    finally:
+        source.close()
+
+
+@pytest.mark.parametrize(("stream", "protocol"), [("auto", "pubsub"), ("pubsub", "pubsub"), ("cometd", "cometd")])
+def test_each_protocol_brings_leads_over_verified_tls(stream, protocol, org):
+    """Auto takes Pub/Sub API where it is reached; one line of the log says which it is."""
+    org.client().create("Lead", LastName="Doe", Company="Acme")
+    source, chosen = opened(org, stream=stream, pubsub_endpoint=org.ready["pubsub"])
+    assert chosen["protocol"] == protocol
+    assert hears(source)
+
+
+def test_auto_takes_cometd_where_nobody_answers(org):
+    """The line says why, and leads come all the same."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        nobody = f"127.0.0.1:{taken.getsockname()[1]}"
+        source, chosen = opened(org, pubsub_endpoint=nobody)
+    assert (chosen["protocol"], nobody in chosen["why"]) == ("cometd", True)
+    assert hears(source)
+
+
+def test_auto_takes_cometd_where_the_certificate_is_strange(org, tmp_path):
+    """No switch lets it pass: Pub/Sub API is verified like everything else."""
+    with simulator("--pubsub-port", "0", tls=tmp_path) as other:
+        source, chosen = opened(org, pubsub_endpoint=other.ready["pubsub"])
+        source.close()
+    assert chosen["protocol"] == "cometd"
+
+
+def test_an_org_on_this_machine_is_never_looked_for_at_salesforce(org):
+    """Its token would be shown to strangers."""
+    source, chosen = opened(org)
+    source.close()
+    assert chosen["protocol"] == "cometd"
+    assert "LEAD_ROUTER_PUBSUB_ENDPOINT" in chosen["why"]
+    with pytest.raises(Misconfigured, match="LEAD_ROUTER_PUBSUB_ENDPOINT"):
+        streams.check_stream(settings_of(org, stream="pubsub"))
+
+
+def test_an_org_at_salesforce_is_looked_for_at_salesforce(org):
+    """The endpoint that its documentation names."""
+    settings = settings_of(org, login_url="https://acme.my.salesforce.com")
+    assert streams.endpoint_of(settings) == "api.pubsub.salesforce.com:7443"
+
+
+def test_what_is_not_installed_is_named_with_its_remedy(org, monkeypatch):
+    """Auto goes on over CometD, a wish for Pub/Sub API ends the start."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "grpc" else found(name))
+    source, chosen = opened(org, pubsub_endpoint=org.ready["pubsub"])
+    source.close()
+    assert (chosen["protocol"], "lead-router[pubsub]" in chosen["why"]) == ("cometd", True)
+    with pytest.raises(Misconfigured, match=r"grpc.*lead-router\[pubsub\]"):
+        streams.check_stream(settings_of(org, stream="pubsub", pubsub_endpoint=org.ready["pubsub"]))
+
+
+@pytest.mark.parametrize("stream", ["pubsub", "cometd"])
+def test_the_doctor_subscribes_and_leaves(stream, org):
+    """What it found is told with the protocol; a channel that is not there is told with its remedy."""
+    settings = settings_of(org, stream=stream, pubsub_endpoint=org.ready["pubsub"])
+    finding = streams.try_stream(settings, wire(settings))
+    assert (finding.ok, "subscribed" in finding.detail) == (True, True)
+    settings = settings_of(
+        org, stream=stream, pubsub_endpoint=org.ready["pubsub"], stream_channel="/data/NothingChangeEvent"
+    )
+    finding = streams.try_stream(settings, wire(settings))
+    assert (finding.ok, "LEAD_ROUTER_STREAM_CHANNEL" in finding.remedy) == (False, True)
+
+
+@pytest.mark.parametrize("endpoint", ["http://example.org:7443", "https://localhost:1", "localhost", "a b:1", "x:"])
+def test_an_endpoint_without_tls_or_port_is_refused(endpoint, org):
+    """Plain text is for this machine alone."""
+    with pytest.raises(Misconfigured, match="LEAD_ROUTER_PUBSUB_ENDPOINT must look like"):
+        settings_of(org, pubsub_endpoint=endpoint)
+
+
+def test_positions_of_the_two_protocols_are_kept_apart(org):
+    """A16: neither ever resumes from the other's id."""
+    asked = []
+    for stream in ("pubsub", "cometd"):
+        settings = settings_of(org, stream=stream, pubsub_endpoint=org.ready["pubsub"])
+        source = streams.open_source(settings, wire(settings), load=asked.append, notices=())
+        while source.state() == "connecting" and source.poll(0.2) == Delivery():
+            pass
+        source.close()
+    assert asked == ["pubsub:/data/LeadChangeEvent", "/data/LeadChangeEvent"]
