@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from support.postgres import serving
 from support.router import environment, until
 from support.simulator import Simulator
 
-EVENTS = 1_000_000
+EVENTS, EVENTS_MIN = 1_000_000, 200_000
 NEW = 0.05
 EVENTS_PER_KEPT_S = 100_000
 LOOKS = 250
@@ -92,13 +93,14 @@ def _org(options: argparse.Namespace) -> Iterator[Simulator]:
 
 @contextmanager
 def _router(org: Simulator, url: str, folder: Path, kept_s: float) -> Iterator[subprocess.Popen[bytes]]:
-    settings = environment(org, url, **DEFAULTS)
+    # It works in a folder of its own, where a path such as `tests` would be nowhere.
+    settings = environment(org, url, **DEFAULTS) | {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     words = [sys.executable, "-m", "benchmarks.growth_router", str(kept_s)]
     written = folder / "router.log"
     with written.open("wb") as log:
         process = subprocess.Popen(words, env=settings, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
-        until(lambda: b"stream_subscribed" in written.read_bytes(), SETTLE_S, "a subscription")
+        until(lambda: _subscribed(process, written), SETTLE_S, "a subscription")
         yield process
         process.terminate()
         if process.wait(STOP_S) != 0:
@@ -106,6 +108,13 @@ def _router(org: Simulator, url: str, folder: Path, kept_s: float) -> Iterator[s
     finally:
         process.kill()
         process.wait()
+
+
+def _subscribed(router: subprocess.Popen[bytes], written: Path) -> bool:
+    """Raises RuntimeError, with its last words, if it has ended instead."""
+    if router.poll() is not None:
+        raise RuntimeError(written.read_text(encoding="utf-8")[-2_000:])
+    return b"stream_subscribed" in written.read_bytes()
 
 
 def _watched(
@@ -152,7 +161,10 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--engine", choices=("sqlite", "postgresql"), default="sqlite")
     parser.add_argument("--json", type=Path, default=HERE / "growth.json", metavar="FILE")
     parser.add_argument("--record", action="store_true", help="write the engine's chart and section of REPORT.md anew")
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    if options.events < EVENTS_MIN:
+        parser.error(f"--events: at least {EVENTS_MIN}: fewer are the router's warm-up, in which it does grow")
+    return options
 
 
 if __name__ == "__main__":

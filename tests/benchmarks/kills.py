@@ -115,6 +115,7 @@ def played(engine: str, *, kills: int, leads: int, seed: int) -> tuple[list[Life
             router.log = router.folder / f"life{kills}.log"
             at = time.time()
             router.start()
+            router.await_event("router_started", within_s=START_S)  # told to end before that, it dies of the signal
             until(lambda: all_owned(wired.org, leads), SETTLE_S, f"{leads} leads with an owner")
             code = router.stop()
             lives.append(Life(kills, "the last", at, time.time(), code, unanswered=False))
