@@ -179,6 +179,16 @@ def test_a_list_of_nothing_says_so(jobs, capsys):
     assert "0 is less than 1" in capsys.readouterr().err
 
 
+def test_a_list_that_leaves_jobs_out_says_so(jobs, capsys):
+    """On standard error, so that what reads the table counts no line too many."""
+    jobs.record([NewJob(f"{ORG}.{n}", f"{n}", f"{n}", {}) for n in range(3)])
+    assert main(["jobs", "list", "--limit", "2"]) == 0
+    shown = capsys.readouterr()
+    assert (len(shown.out.splitlines()), shown.err) == (3, "the newest 2 of more: --limit N shows N\n")
+    assert main(["jobs", "list", "--limit", "3"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("behind", [False, True])
 def test_the_settings_file_may_be_named_before_and_behind_the_command(folder, capsys, behind):
     """Either way it is the one that is read."""
@@ -230,10 +240,13 @@ def test_a_settings_file_that_cannot_be_written_is_refused_by_name(folder, capsy
 
 
 def test_a_new_settings_file_says_which_settings_to_fill_in(folder, capsys):
-    """By the names that stand in it."""
+    """By the names that stand in it, and which command reads it then."""
     assert main(["init", "--to", "my.env"]) == 0
     told = capsys.readouterr().out
     assert "fill in LEAD_ROUTER_LOGIN_URL, LEAD_ROUTER_CLIENT_ID and" in told
+    assert "`lead-router --env-file my.env doctor`" in told
+    assert main(["init"]) == 0
+    assert "`lead-router doctor`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("verb", "words"), [("test", "--files DIR"), ("pull", "--to DIR"), ("push", "--from DIR")])

@@ -107,8 +107,10 @@ def init(words: argparse.Namespace) -> int:
         path.chmod(0o600)
     except OSError as fault:
         raise Misconfigured(f"{path} cannot be written: {fault.strerror}; name another file with --to") from None
+    named = "" if path == Path(".env") else f" --env-file {path}"
     print(
-        f"wrote {path}: fill in {PREFIX}LOGIN_URL, {PREFIX}CLIENT_ID and a secret or key, then run `lead-router doctor`"
+        f"wrote {path}: fill in {PREFIX}LOGIN_URL, {PREFIX}CLIENT_ID and a secret or key, "
+        f"then run `lead-router{named} doctor`"
     )
     return 0
 
@@ -138,7 +140,8 @@ def jobs(words: argparse.Namespace) -> int:
 
 
 def _list(store: JobStore, words: argparse.Namespace) -> int:
-    rows = store.jobs(status=words.status, limit=words.limit)
+    seen = store.jobs(status=words.status, limit=words.limit + 1)
+    rows = seen[: words.limit]
     if words.json:
         print(as_json(rows))
         return 0
@@ -159,6 +162,8 @@ def _list(store: JobStore, words: argparse.Namespace) -> int:
         for r in rows
     ]
     print(table(heads, told))
+    if len(seen) > len(rows):
+        print(f"the newest {len(rows)} of more: --limit N shows N", file=sys.stderr)
     return 0
 
 
