@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -21,6 +22,7 @@ DOCUMENTS = [
     "src/lead_router/ARCHITECTURE.md",
     "src/org_simulator/README.md",
 ]
+ALARMS = {"warning", "error", "exception", "critical"}
 NAMED = re.compile(r"`((?:src|tests|deploy|salesforce_metadata)/[\w./-]+)`")
 
 
@@ -48,6 +50,23 @@ def test_every_log_event_that_the_runbook_names_is_logged():
 
     assert {"stream_lost", "step_failed", "start_waits", "service_faulted", "group_stuck", "router_warned"} <= named
     assert {name for name in named if f'"{name}"' not in code} == set()
+
+
+def test_every_alarm_of_the_log_stands_in_the_runbook():
+    """Who is woken by a warning or an error finds there what it means and what to do."""
+    text = (ROOT / "deploy/RUNBOOK.md").read_text(encoding="utf-8")
+    events = {name for path in (ROOT / "src/lead_router").rglob("*.py") for name in _alarms(path)}
+
+    assert {"stream_lost", "stream_refused", "loop_died", "batch_released"} <= events
+    assert {name for name in events if f"`{name}`" not in text} == set()
+
+
+def _alarms(path: Path) -> set[str]:
+    """The events that a file logs above `info`; of a condition that chooses, both."""
+    calls = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call))
+    named = [call.args[0] for call in calls if call.args and getattr(call.func, "attr", "") in ALARMS]
+    each = [one for name in named for one in ((name.body, name.orelse) if isinstance(name, ast.IfExp) else (name,))]
+    return {one.value for one in each if isinstance(one, ast.Constant) and re.fullmatch("[a-z_]+", str(one.value))}
 
 
 def test_every_setting_that_a_document_names_is_one():
