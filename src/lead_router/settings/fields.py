@@ -105,7 +105,8 @@ class Settings(BaseModel):
     )
     pubsub_endpoint: Text = Field(
         "",
-        description="Where Pub/Sub API is, as host:port. Empty: Salesforce's own, and none for an org on this machine.",
+        description="Where Pub/Sub API is, as host:port (http:// before it: without TLS, on this machine only). Empty: "
+        "Salesforce's own, and none for an org on this machine.",
     )
     stream_channel: Text = Field("/data/LeadChangeEvent", description="Channel to listen to.")
     stream_start: Literal["new", "retained"] = Field(
