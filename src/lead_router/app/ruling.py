@@ -114,7 +114,7 @@ def tried_files(folder: Path) -> Trial:
     """The folder's cases, tried on its rules unless these cannot be used; raises Misconfigured where there are none."""
     read = read_folder(folder)
     if not read.cases:
-        raise Misconfigured(f"{folder} holds no cases: write some under `cases:` in a file of their own")
+        raise Misconfigured(f"the folder {folder} holds no cases: write some under `cases:` in a file of their own")
     bad = _faults(read)
     if bad:
         return Trial(tuple(bad), ())
