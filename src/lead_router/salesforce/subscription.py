@@ -195,7 +195,8 @@ class Subscription:
         )
 
     async def _leave(self) -> None:
-        if self._step is not None:
-            self._step.cancel()
-            await asyncio.wait({self._step})
+        step, self._step = self._step, None  # what it holds keeps a connection open
+        if step is not None:
+            step.cancel()
+            await asyncio.wait({step})
         await self._line.leave()

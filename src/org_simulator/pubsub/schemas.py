@@ -69,15 +69,15 @@ def schema_of(schema: Schema, channel: str) -> EventSchema | None:
     kind, _, name = channel.removeprefix("/").partition("/")
     if kind == "event":
         event = schema.platform_events.get(name.lower())
-        return None if event is None else _made(event.name, _platform(event), event, ())
+        return None if event is None else _made(event.name, _platform(event), event, change=False)
     for sobject in schema.objects.values():
         if event_name(sobject.name) == name:
-            listed = _listed(sobject)
-            return _made(name, [_header(), *(_member(sobject, field) for field in listed)], sobject, listed)
+            members = [_header(), *(_member(sobject, field) for field in _listed(sobject))]
+            return _made(name, members, sobject, change=True)
     return None
 
 
-def _made(name: str, members: list[dict[str, Any]], sobject: SObject, listed: tuple[str, ...]) -> EventSchema:
+def _made(name: str, members: list[dict[str, Any]], sobject: SObject, *, change: bool) -> EventSchema:
     told = {"type": "record", "name": name, "namespace": NAMESPACE, "fields": members}
     text = json.dumps(told, separators=(",", ":"))
     digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()[:16]).decode().rstrip("=")
@@ -88,7 +88,7 @@ def _made(name: str, members: list[dict[str, Any]], sobject: SObject, listed: tu
         parsed=fastavro.parse_schema(told),
         fields={member["name"]: _parts(sobject.name, member["name"]) for member in members},
         moments=frozenset({*moments, "CreatedDate", "LastModifiedDate"}),
-        change=bool(listed),
+        change=change,
     )
 
 
