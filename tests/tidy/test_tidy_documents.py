@@ -17,9 +17,11 @@ DOCUMENTS = [
     "README.md",
     "tests/README.md",
     "deploy/RUNBOOK.md",
+    "salesforce_metadata/README.md",
     "salesforce_metadata/CONTRACT.md",
     "salesforce_metadata/extras/README.md",
     "src/lead_router/ARCHITECTURE.md",
+    "src/lead_router/rulefiles/README.md",
     "src/org_simulator/README.md",
 ]
 ALARMS = {"warning", "error", "exception", "critical"}
