@@ -96,6 +96,21 @@ def test_a_router_that_is_told_to_end_before_it_began_ends_with_0(tmp_path, modu
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+def test_what_holds_up_the_end_is_left_behind_soon_after_the_drain(tmp_path):
+    """C22: a login that hangs in a thread of its own, or a log that nobody reads, does not outlast it: exit code 1."""
+    program = """
+import os, signal, threading
+from lead_router.app import running
+
+running.LAST_S = 0.1
+with running._signals(()):
+    threading.Thread(target=threading.Event().wait).start()  # the interpreter waits for it
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False, timeout=AT_ONCE_S)
+    assert ended.returncode == 1
+
+
 def test_ctrl_c_ends_any_other_command_with_130_and_no_traceback(tmp_path):
     """The shell's own code for it."""
     ended = _struck(tmp_path, "lead_router.app", signal.SIGINT, "status")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 
@@ -114,3 +115,27 @@ def test_wake_ends_a_rest_at_once():
     thread.join(10)
 
     assert steps.steps >= 3
+
+
+def test_a_signal_that_the_system_gives_to_a_loops_thread_ends_the_run():
+    """C22: such a one wakes no wait of the main thread, as one does not that comes just before a wait begins."""
+    steps = _Steps()
+
+    def step() -> bool:
+        steps.steps += 1
+        if steps.steps == 50:  # by then the main thread waits
+            signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
+        return False
+
+    steps.step = step
+    made = Runner(lambda _wake: (Loop("a", lambda: steps, 0.001),), Vitals(time.monotonic, patience_s=60))
+    former = signal.signal(signal.SIGUSR1, lambda *_: made.stop())
+    late = threading.Timer(10, made.stop)
+    late.start()
+    try:
+        began = time.monotonic()
+        assert made.run() == 0
+        assert time.monotonic() - began < 5
+    finally:
+        late.cancel()
+        signal.signal(signal.SIGUSR1, former)

@@ -25,7 +25,7 @@ from lead_router.jobs import alone, doubt
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.predecessors import succeed
-from lead_router.loops.runner import Runner
+from lead_router.loops.runner import DRAIN_S, Runner
 from lead_router.loops.vitals import Vitals
 from lead_router.salesforce.doctor import refuse_lacking
 from lead_router.settings import Settings
@@ -35,6 +35,7 @@ _log = structlog.get_logger(__name__)
 START_PAUSE_MAX_S = 30.0
 LOGIN_CALLS = 3
 DATABASE_S = 60.0
+LAST_S = DRAIN_S + 4.0
 _SECOND = (
     "another router of this machine runs on the same job database: no lead is routed twice, but the two take turns at "
     "one file; stop one, or use PostgreSQL for several"
@@ -98,8 +99,9 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
 
 @contextlib.contextmanager
 def _signals(stops: Sequence[Callable[[], None]]) -> Iterator[None]:
-    """The first SIGTERM or SIGINT calls `stops`; the second ends the process at once."""
+    """The first SIGTERM or SIGINT calls `stops`; the second, or LAST_S more, ends the process."""
     seen = threading.Event()
+    threading.Thread(target=_end_at_last, args=(seen,), name="last", daemon=True).start()
 
     def on_signal(number: int, _frame: object) -> None:
         if seen.is_set():
@@ -114,6 +116,13 @@ def _signals(stops: Sequence[Callable[[], None]]) -> Iterator[None]:
     finally:
         for number, before in former.items():
             signal.signal(number, before)
+
+
+def _end_at_last(told: threading.Event) -> None:
+    """A login under way, or a log that nobody reads any more, would hold up the end long after the drain."""
+    told.wait()
+    time.sleep(LAST_S)
+    os._exit(1)
 
 
 def _patience_s(settings: Settings) -> float:

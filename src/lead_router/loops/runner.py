@@ -18,6 +18,7 @@ FAULTS_MAX = 10
 PAUSE_FIRST_S = 0.2
 PAUSE_CAP_S = 10.0
 DRAIN_S = 20.0
+LOOK_S = 0.5
 
 
 class Stepper(Protocol):
@@ -76,7 +77,10 @@ class Runner:
         self._vitals.stage = "stopping" if self._stop.is_set() else "running"
         for thread in threads:
             thread.start()
-        self._stop.wait()
+        # In steps: a signal is only seen once a wait ends, where the system gave it to another thread, or it came just
+        # as the wait began.
+        while not self._stop.wait(LOOK_S):
+            pass
         deadline = threading.Event()
         timer = threading.Timer(DRAIN_S, deadline.set)
         timer.daemon = True
