@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from lead_router.errors import StoreUnavailable
+from lead_router.errors import Misconfigured, StoreUnavailable
 from lead_router.jobs import SqlJobStore
 from lead_router.jobs import statements as sql
 from lead_router.jobs.postgres import PostgresEngine
@@ -172,9 +172,23 @@ class TestEmbedded:
         store = embedded.open()
         store.close()
         embedded.path.unlink()
-        with pytest.raises(StoreUnavailable, match="unable to open"):
+        with pytest.raises(Misconfigured, match="moved, deleted or replaced"):
             store.queue()
         assert not embedded.path.exists()
+
+    @pytest.mark.parametrize("other", ["none", "copy"])
+    def test_a_file_that_lost_its_name_takes_no_more_jobs(self, embedded, other):
+        """SQLite would go on in it, unseen by `status`, beside whoever opens the other; put back, all is well (F7)."""
+        store = embedded.open()
+        store.record([new_job(1)])
+        aside = embedded.path.rename(embedded.path.with_name("aside.db"))
+        if other == "copy":
+            embedded.path.write_bytes(aside.read_bytes())
+        for use in (store.queue, lambda: store.record([new_job(2)]), lambda: store.claim("w", limit=1, lease_s=60)):
+            with pytest.raises(Misconfigured, match=r"LEAD_ROUTER_DATABASE.*moved, deleted or replaced"):
+                use()
+        aside.replace(embedded.path)
+        assert [job.lead_id for job in store.claim("w", limit=9, lease_s=60)] == [new_job(1).lead_id]
 
     def test_a_writer_in_mid_transaction_is_waited_for(self, embedded):
         """A claim waits for the lock instead of failing at once, and its lease begins when it has it (C13)."""

@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from lead_router.errors import StoreUnavailable
+from lead_router.errors import Misconfigured
 from support.worker_rig import LEASE_S, Rig
 
 COUNTRIES = ("Japan", "Chile", "Kenya", "Nepal")
@@ -90,7 +90,7 @@ def test_a_claim_that_the_database_refuses_is_no_empty_queue(rig):
     worker = rig.worker(store=store)
     store.close()
     (rig.path / "jobs.db").rename(rig.path / "away.db")
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(Misconfigured):
         worker.step()
     (rig.path / "away.db").rename(rig.path / "jobs.db")
     rig.drain(worker)

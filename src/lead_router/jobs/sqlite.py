@@ -48,6 +48,7 @@ class SqliteEngine:
         self._clock = clock
         _create(self._path)
         self._connection: sqlite3.Connection | None = self._connect()
+        self._file = _file_at(self._path)
 
     def write(self, steps: Sequence[Step]) -> list[list[Row]]:
         """Immediate: taking the write lock later, in mid-transaction, fails at once instead of waiting."""
@@ -73,6 +74,8 @@ class SqliteEngine:
             self._connection = None
 
     def _transaction(self, begin: str, body: Callable[[Run], T]) -> T:
+        if _file_at(self._path) != self._file:
+            raise Misconfigured(_gone(self._path))
         connection = self._connection = self._connection or self._connect()
         try:
             connection.execute(begin)
@@ -134,9 +137,7 @@ class SqliteEngine:
                     "nothing was recorded or routed meanwhile, and the router goes on by itself."
                 ) from fault
             case sqlite3.SQLITE_READONLY if code == sqlite3.SQLITE_READONLY_DBMOVED:
-                raise StoreUnavailable(
-                    f"The job database {self._path} ({SETTING}) was moved away: bring it back."
-                ) from fault
+                raise Misconfigured(_gone(self._path)) from fault
             case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
                 raise Misconfigured(_not_writable(self._path)) from fault
             case sqlite3.SQLITE_CANTOPEN if not os.access(self._path.parent, os.W_OK | os.X_OK):
@@ -172,6 +173,22 @@ def _create(path: Path) -> None:
 
 _CREATING: Final = threading.Lock()
 """No other thread may open the file between its creation and the closing of that descriptor."""
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Which file has this name now; SQLite goes on in one that lost its name, where nobody else would find the jobs."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _gone(path: Path) -> str:
+    return (
+        f"The job database {path} ({SETTING}) was moved, deleted or replaced while it was in use: bring it back, or "
+        "start the router anew, which goes on with the file that is there then, or with an empty one. No lead is lost."
+    )
 
 
 def _not_writable(path: Path) -> str:

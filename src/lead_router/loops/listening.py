@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import structlog
 
-from lead_router.errors import LeadRouterError, Superseded, Transient
+from lead_router.errors import LeadRouterError, Superseded
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
 from lead_router.loops.vitals import Ear
@@ -140,7 +140,7 @@ class Listening:
         self._hold = None
         try:
             self._store.give_up(hold)
-        except Transient as fault:
+        except LeadRouterError as fault:
             _log.warning("listener_not_given_up", channel=self._channel, error=str(fault), ends_in_s=hold.lease_s)
 
     def _leave(self) -> None:
