@@ -13,6 +13,7 @@ from lead_router.loops import runner as runners
 from lead_router.loops.listening import KEEP_EVERY_S
 from lead_router.loops.runner import Loop, Runner
 from lead_router.loops.vitals import Vitals
+from lead_router.loops.worker import IN_VAIN_MAX
 from support.listeners import Process
 from support.worker_rig import Rig
 
@@ -178,6 +179,27 @@ def test_a_database_that_is_away_for_minutes(life, monkeypatch):
     assert told == "StoreUnavailable"
     assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob"]
     assert ({job.attempts for job in rig.jobs()}, len(rig.ledger())) == ({1}, 2)
+
+
+def test_a_commit_that_never_gets_its_rows_is_told(tmp_path):
+    """F7: somebody's long transaction holds a group and no lead flows: told from the third claim on, until one flows.
+
+    Once or twice is a busy moment; another process may well have the lead by then, and nobody here would take it back.
+    """
+    rig = Rig(tmp_path)
+    leads = rig.leads(2)
+    rig.rest_org.fault("lock_timeout", path="/composite", body="Turn_Key__c", count=None)
+    told = []
+    for _ in range(IN_VAIN_MAX):
+        rig.router.step()
+        told.append(rig.breaker.why())
+        rig.clock.advance(5)
+    rig.rest_org.world.faults.clear()
+    rig.drain()
+    rig.close()
+
+    assert (told[:-1], "UNABLE_TO_LOCK_ROW" in (told[-1] or "")) == ([None] * (IN_VAIN_MAX - 1), True)
+    assert ([rig.owner(lead) for lead in leads], rig.breaker.why()) == (["Ann", "Bob"], None)
 
 
 def test_who_listens_and_who_waits_are_told_apart(life):

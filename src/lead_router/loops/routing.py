@@ -80,6 +80,7 @@ class Routing:
         self._uncleared: frozenset[str] = frozenset()
         self.open: dict[str, Job] = {}
         self.broken: list[tuple[Job, Exception]] = []
+        self.put_back: dict[str, str] = {}
 
     def route(self, jobs: Sequence[Job]) -> None:
         """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
@@ -223,6 +224,7 @@ class Routing:
         if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
             delay = self._dice.uniform(*JITTER_S) * 2
             self._end([(job, Release(delay, text)) for job in portion.jobs])
+            self.put_back |= {job.lead_id: text for job in portion.jobs}
             _log.warning("batch_released", leads=len(portion.jobs), reason=text, delay_s=round(delay, 3))
             return []
         if halve and len(portion.jobs) > 1:

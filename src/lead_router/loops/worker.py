@@ -22,6 +22,7 @@ DAILY_LIMIT_S = 60.0
 BURST_SPREAD = 1.5
 UNFIT_FOR = timedelta(minutes=5)
 SUSPECTS_MAX = 3  # leads in a row that meet a fault of the code: then it is the program's, not theirs
+IN_VAIN_MAX = 3  # claims in a row that wrote nothing, as rows were locked or others faster; fewer are a busy moment
 
 
 class Worker:
@@ -65,6 +66,7 @@ class Worker:
         self._unfit_since = now()
         self._owed: list[tuple[Job, Release]] = []
         self._suspects: set[str] = set()
+        self._in_vain = 0
 
     def step(self) -> bool:
         """Claim and route at most `batch_max` jobs; False when none is due or the breaker is open.
@@ -114,9 +116,13 @@ class Worker:
     def _judge(self, routing: Routing, jobs: Sequence[Job]) -> None:
         """Is it a lead that the code was not written for, or is the code of no use for any? Raises its fault then."""
         broken = {job.lead_id for job, _ in routing.broken}
-        if len(broken) < len(jobs):
-            self._suspects = set()
+        if len(broken) + len(routing.put_back) < len(jobs):
+            self._suspects, self._in_vain = set(), 0
             self._breaker.close()
+        elif routing.put_back:
+            self._in_vain += 1
+            if self._in_vain >= IN_VAIN_MAX:
+                self._breaker.doubt(f"no lead could be written: {next(iter(routing.put_back.values()))}")
         self._suspects |= broken
         if not broken:
             return
