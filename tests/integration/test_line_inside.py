@@ -118,6 +118,20 @@ def test_leads_held_for_a_group_that_is_off_hide_none_that_waits_for_members(bot
     assert told(both, older, newer) == [("Ann", "Assigned"), ("Bob", "Assigned")]
 
 
+@pytest.mark.parametrize("size", [1, 2])
+def test_held_leads_that_were_saved_at_once_do_not_wait_for_each_other(both: Both, size: int):
+    """P68: though each wave asks some of them and sees the others held, all have their owners by one sweep, in turn."""
+    both.say(Wave_Size__c=size)
+    members = [both.rest_org.refs[name] for name in ("ann_emea", "bob_emea")]
+    for member in members:
+        both.rest_org.update(member, Active__c=False)
+    leads = both.post(*({"Email": f"b{place}@buyer.example"} for place in range(5)))
+    for member in members:
+        both.rest_org.update(member, Active__c=True)
+    both.sweep()
+    assert told(both, *leads) == [(name, "Assigned") for name in ("Ann", "Bob", "Ann", "Bob", "Ann")]
+
+
 @pytest.mark.parametrize("size", [1, 200])
 def test_a_held_lead_that_refuses_every_save_holds_up_nobody_whose_chain_asked_it(both: Alerted, size: int):
     """P68: a newer lead waits behind it until jobs of its own save have asked the older one, in the same wave
