@@ -1,4 +1,4 @@
-"""What stops one group, or is refused of one owner, stops nobody else, in either router."""
+"""What stops one group, or is refused of one owner or lead, stops nobody else, in either router."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 from lead_router.loops.routing import STUCK_RETRY_S
 from org_simulator import ownership
 from org_simulator.failures import Failure
-from support.both_play import INSIDE, Play, both_ways
-from support.both_routers import Both
+from support.both_play import INSIDE, OUTSIDE, Play, both_ways
+from support.both_routers import Both, shipped_apex
+from support.inside_plays import beside
 
 pytestmark = pytest.mark.apex
 
@@ -189,4 +190,33 @@ def test_more_refused_owners_than_one_save_has_room_for(tmp_path):
     both.sweep()
     assert both.rig.owner(lead) == "Ann"
     assert both.rest_org.row(lead)["Routing_Error__c"] is None
+    both.rig.close()
+
+
+@pytest.mark.parametrize("mode", [INSIDE, OUTSIDE])
+def test_code_that_throws_for_one_lead_stops_no_other(tmp_path, mode: str):
+    """P52: the platform refuses all leads of such a save and names none of them; all others have their owners, in turn,
+    whichever stands in the way, and the one that throws shows Failed and what was thrown.
+    """
+    thrown = "if (lead.OwnerId != before.OwnerId && lead.Title == 'Old') { String none; none.length(); }"
+    both = Both(tmp_path, mode, beside(shipped_apex(), thrown))
+    play = Play(both, mode)
+    play.arrive(3)
+    play.leads += both.post({"Title": "Old"}, {}, {})
+    play.route(*play.leads[3:])
+    told = [(both.rig.owner(lead), both.rig.lead(lead)["Routing_Status__c"]) for lead in play.leads]
+    names = ("Ann", "Bob", "Ann", "Lead_Intake", "Bob", "Ann")
+    assert told == [(name, "Failed" if name == "Lead_Intake" else "Assigned") for name in names]
+    assert "NullPointerException" in both.rig.lead(play.leads[3])["Routing_Error__c"]
+    assert sorted(row["Turn__c"] for row in both.ledger()) == [1, 2, 3, 4, 5]
+    both.rig.close()
+
+
+def test_code_that_throws_for_one_lead_costs_the_others_no_reason(tmp_path):
+    """Where it throws at each save of it, the lead shows nothing, and those that are held with it show why."""
+    both = Both(tmp_path, INSIDE, beside(shipped_apex(), "if (lead.Title == 'Old') { String none; none.length(); }"))
+    for name in ("ann_emea", "bob_emea"):
+        both.rest_org.update(both.rest_org.refs[name], Active__c=False)
+    leads = both.post({"Title": "Old"}, *({"Email": f"b{place}@buyer.example"} for place in range(4)))
+    assert [both.rest_org.row(lead)["Routing_Status__c"] for lead in leads] == [None, *4 * ["Held"]]
     both.rig.close()

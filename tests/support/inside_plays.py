@@ -8,10 +8,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from org_simulator.apex.program import Program
+from org_simulator.apex.program import Program, load_texts
+from org_simulator.schema import default_metadata
+from org_simulator.schema import load as load_schema
+from support.apex import need_parser
 from support.both_routers import Both
 from support.sim_engine import Thread, until_waiting
 
@@ -83,6 +87,25 @@ def waves_follow_one_another_until_no_lead_waits(program: Program) -> None:
         assert [row["Turn__c"] for row in both.ledger()] == [1, 2, 3, 4, 5]
 
 
+def beside(program: Program, body: str) -> Program:
+    """The program, and a trigger of somebody else, whose body looks at each `lead` that is changed, and at `before`."""
+    loop = "for (Lead lead : Trigger.new) { Lead before = Trigger.oldMap.get(lead.Id); " + body + " }"
+    source = {"Other.trigger": "trigger Other on Lead(after update) { " + loop + " }"}
+    other = load_texts(source, load_schema(default_metadata()), need_parser())
+    return replace(program, triggers=[*program.triggers, *other.triggers])
+
+
+def code_that_throws_for_one_lead_stops_no_other(program: Program) -> None:
+    """All leads of the save are refused for it, with the same answer; it is found in either half, and fails alone."""
+    thrown = "if (lead.OwnerId != before.OwnerId && lead.Title == 'Old') { String none; none.length(); }"
+    with _both(beside(program, thrown)) as both:
+        titles = (None, "Old", None, None, "Old", None)
+        leads = both.post(*({"Title": each, "Email": f"b{place}@buyer.example"} for place, each in enumerate(titles)))
+        shown = [both.rest_org.row(lead)["Routing_Status__c"] for lead in leads]
+        assert shown == ["Failed" if each else "Assigned" for each in titles]
+        assert sorted(row["Turn__c"] for row in both.ledger()) == [1, 2, 3, 4]
+
+
 PLAYS: dict[str, Callable[[Program], None]] = {
     play.__name__: play
     for play in (
@@ -91,6 +114,7 @@ PLAYS: dict[str, Callable[[Program], None]] = {
         assignment_rules_leave_what_is_written_alone,
         a_group_that_stays_locked_leaves_the_lead_to_the_sweep,
         waves_follow_one_another_until_no_lead_waits,
+        code_that_throws_for_one_lead_stops_no_other,
     )
 }
 

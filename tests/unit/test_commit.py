@@ -168,6 +168,15 @@ def test_what_the_lead_s_content_makes_wrong_ends_after_one_attempt_with_the_fie
     assert answer == Refused((Refusal(lead_id(2), f"{code}: bad value [Rating]", again=False),))
 
 
+def test_code_that_threw_names_no_lead_where_several_are_refused_for_it() -> None:
+    """The platform refuses all records of a part with the same answer; one that is alone is the one."""
+    thrown = [error("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", "Other: execution of AfterUpdate")]
+    text = "CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY: Other: execution of AfterUpdate"
+    answer = judged(batch([1, 2, 3]), {("leads", 0): thrown, ("leads", 1): thrown, ("leads", 2): thrown}, {})
+    assert answer == Refused((Refusal(None, text),))
+    assert judged(batch([1]), {("leads", 0): thrown}, {}) == Refused((Refusal(lead_id(1), text),))
+
+
 def test_an_unknown_code_may_be_tried_again() -> None:
     """E13: codes that nobody wrote down are retried a bounded number of times."""
     answer = judged(batch([1]), {("leads", 0): [error("NEVER_HEARD_OF", "?")]}, {})

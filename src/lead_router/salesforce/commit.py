@@ -36,6 +36,7 @@ FAILED = 300  # HTTP statuses from here on are failures
 _DUPLICATE = re.compile(r"duplicate value found: (\S+) duplicates value on record", re.IGNORECASE)
 _ROSTER = frozenset({LedgerFields.GROUP, LedgerFields.MEMBER})
 _NOT_OF_OWNER = frozenset({Kind.RULE, Kind.TRIGGER, Kind.DUPLICATE, Kind.SECONDARY})
+_OF_LEADS = frozenset({Step.LEDGER, Step.LOCK, Step.LEADS})
 _SURPRISES = frozenset({Kind.SESSION, Kind.LIMIT, Kind.CONTRACT, Kind.SETUP, Kind.LOGIN})
 
 
@@ -62,7 +63,7 @@ def receipt(composed: Composed, answers: Sequence[Subanswer]) -> Receipt:
         return Refused((Refusal(None, "Salesforce rolled everything back and named no cause", again=True),))
     faults: list[Fault] = []
     locks: list[Trouble] = []
-    for failure in primary:
+    for failure in _named(primary):
         found = _fault(failure)
         if found is None:
             locks += failure.troubles
@@ -95,6 +96,21 @@ def _own(failure: Failure) -> Failure:
     """The failure without what other records caused."""
     own = tuple(trouble for trouble in failure.troubles if trouble.kind is not Kind.SECONDARY)
     return Failure(failure.step, failure.subject, own)
+
+
+def _named(primary: Sequence[Failure]) -> list[Failure]:
+    """The failures, as far as they name a record: code that throws for one has all records of its part refused with
+    the same answer, so that such answers to several leads are one that names none.
+    """
+    thrown = [
+        failure
+        for failure in primary
+        if failure.step in _OF_LEADS and failure.subject and {each.kind for each in failure.troubles} == {Kind.TRIGGER}
+    ]
+    if len(thrown) == 1:
+        return list(primary)
+    rest = [failure for failure in primary if failure not in thrown]
+    return rest + [Failure(failure.step, None, failure.troubles) for failure in thrown[:1]]
 
 
 def _fault(failure: Failure) -> Fault | None:
