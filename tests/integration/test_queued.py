@@ -153,3 +153,21 @@ def test_while_re_routing_is_switched_off_outside_what_wants_it_keeps_its_job(bo
     both.rig.clock.advance(901)
     both.rig.drain(both.rig.worker())
     assert settled(both, leads)
+
+
+@pytest.mark.parametrize("clause", ["Title = 'A' OR", "No_Such_Field__c = 1"])
+def test_a_definition_of_unassigned_that_cannot_be_used_is_told_on_the_leads(both: Both, clause: str):
+    """Nobody is given out by half a definition. Once it is mended, a sweep gives out the lead that meets it, and the
+    one that it leaves out shows nothing.
+    """
+    both.say(Unassigned_Clause__c=clause)
+    meets, left_out = both.post({"Title": "A"}, {"Title": "B"})
+    for lead in (meets, left_out):
+        owner, status, text = told(both, lead)
+        assert (owner, status) == ("Lead_Intake", "Queued")
+        assert text is not None
+        assert text.startswith("the Unassigned Clause of the settings: ")
+    both.say(Unassigned_Clause__c="Title = 'A'")
+    both.sweep()
+    assert told(both, meets) == ("Ann", "Assigned", None)
+    assert told(both, left_out) == ("Lead_Intake", None, None)
