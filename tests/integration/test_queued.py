@@ -171,3 +171,18 @@ def test_a_definition_of_unassigned_that_cannot_be_used_is_told_on_the_leads(bot
     both.sweep()
     assert told(both, meets) == ("Ann", "Assigned", None)
     assert told(both, left_out) == ("Lead_Intake", None, None)
+
+
+def test_a_fault_takes_no_lead_from_its_owner(both: Both):
+    """Ann's lead comes to match another group and cannot be given on: it shows Failed, and is still Ann's. One that has
+    no owner is for the fallback owner.
+    """
+    both.say(Fallback_Owner__c="Default_Assigned")
+    [lead] = both.post({"Email": "b@buyer.example", "Status": "Working - Contacted"})
+    both.rig.forbid("ISCHANGED(Routing_Round__c)", "Local: not now")
+    both.rig.clock.advance(60)
+    both.patch(lead, Rating="Hot")
+    text = "FIELD_CUSTOM_VALIDATION_EXCEPTION: Local: not now"
+    assert told(both, lead) == ("Ann", "Failed", text)
+    [other] = both.post({"Email": "other@buyer.example"})
+    assert told(both, other) == ("Default_Assigned", "Failed", text)
