@@ -31,7 +31,6 @@ from lead_router.salesforce.notices import Notices
 from lead_router.salesforce.replay import Numbers, Progress
 from lead_router.salesforce.stream_login import Limits, Token
 from lead_router.salesforce.subscription import Subscription
-from lead_router.salesforce.wire import trusting
 
 LOG = structlog.get_logger()
 DEFAULTS = Limits()
@@ -64,7 +63,7 @@ class CometdSource(Subscription):
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         line = CometdLine(
-            session=Session(token, api_version, limits, trusting(ca_file)),
+            session=Session(token, api_version, limits, ca_file),
             channel=channel,
             load_position=load_position,
             dice=dice,

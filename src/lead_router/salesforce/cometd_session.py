@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from lead_router.salesforce import bayeux
@@ -19,12 +19,12 @@ class Session:
     """The verbs raise Lost. Events that any answer brings are put into `inbox`, whatever else the answer says."""
 
     def __init__(
-        self, token: Callable[[str | None], Token], api_version: str, limits: Limits, trusted: ssl.SSLContext
+        self, token: Callable[[str | None], Token], api_version: str, limits: Limits, ca_file: Path | None
     ) -> None:
         self._login = StreamLogin(token, within_s=limits.request_s)
         self._version = api_version
         self._limits = limits
-        self._http = LongPoll(answer_max_bytes=limits.answer_max_bytes, trusted=trusted)
+        self._http = LongPoll(answer_max_bytes=limits.answer_max_bytes, ca_file=ca_file)
         self._token: Token | None = None
         self._client_id = ""
         self.advice = Advice()

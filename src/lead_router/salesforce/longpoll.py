@@ -7,26 +7,30 @@ import itertools
 import json
 import ssl
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
+from lead_router.errors import Misconfigured
 from lead_router.salesforce import bayeux
 from lead_router.salesforce.answers import redacted
-from lead_router.salesforce.losses import Broken, Loss, Oversized
+from lead_router.salesforce.losses import Broken, Loss, Oversized, Refused
+from lead_router.salesforce.wire import trusting
 
 CONNECT_S = 10.0
 CHUNK_BYTES = 65536
 
 
 class LongPoll:
-    """Posts Bayeux requests, one at a time, from one event loop. `trusted` is the TLS of its connections."""
+    """Posts Bayeux requests, one at a time, from one event loop; over TLS as `trusting(ca_file)` says."""
 
-    def __init__(self, *, answer_max_bytes: int, trusted: ssl.SSLContext) -> None:
+    def __init__(self, *, answer_max_bytes: int, ca_file: Path | None) -> None:
         self._answer_max_bytes = answer_max_bytes
-        self._trusted = trusted
+        self._ca_file = ca_file
+        self._trusted: ssl.SSLContext | None = None
         self._ids = itertools.count(1)
         self._client: aiohttp.ClientSession | None = None
 
@@ -37,6 +41,8 @@ class LongPoll:
         request["id"] = str(next(self._ids))
         try:
             return await self._post(url, access_token, request, within_s)
+        except Misconfigured as fault:
+            return Refused(str(fault))
         except TimeoutError:
             return Broken(f"no answer to {request['channel']} within {within_s:.0f} s")
         except aiohttp.ClientConnectorCertificateError:
@@ -59,7 +65,7 @@ class LongPoll:
             headers=headers,
             allow_redirects=False,
             proxy=proxy_for(url),
-            ssl=self._trusted,
+            ssl=self._tls(url),
             timeout=aiohttp.ClientTimeout(total=within_s, connect=min(CONNECT_S, within_s)),
         ) as response:
             body = bytearray()
@@ -68,6 +74,14 @@ class LongPoll:
                 if len(body) > self._answer_max_bytes:
                     return Oversized(f"an answer exceeds {self._answer_max_bytes} bytes")
         return bayeux.read_answer(response.status, redacted(bytes(body), [access_token]))
+
+    def _tls(self, url: str) -> ssl.SSLContext | bool:
+        """Made when it is first needed: to read all the authorities of a machine takes a tenth of a second."""
+        if not url.startswith("https:"):
+            return True
+        if self._trusted is None:
+            self._trusted = trusting(self._ca_file)
+        return self._trusted
 
     async def forget(self) -> None:
         """Close the sockets and drop the cookies; the next post begins afresh."""
