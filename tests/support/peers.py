@@ -1,4 +1,4 @@
-"""CometD implementations that are not ours, installed on demand from the lock file beside them."""
+"""Implementations of CometD and Pub/Sub API that are not ours, installed on demand from the lock file beside them."""
 
 from __future__ import annotations
 
