@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -276,3 +279,13 @@ def test_a_second_router_of_this_machine_is_seen(tmp_path):
         assert (first, second, other, server) == (True, False, True, True)
     with alone(url) as later:
         assert later
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_answer_that_finds_no_room_is_told(jobs, folder):
+    """A full disk under the output is no fault of the program."""
+    with Path("/dev/full").open("w") as full:
+        words = [sys.executable, "-m", "lead_router", "jobs", "list", "--json"]
+        ended = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert "the answer could not be written: No space left on device" in ended.stderr

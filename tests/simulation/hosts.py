@@ -357,6 +357,7 @@ class Router:
             sweep_every_s=SWEEP_EVERY_S,
             keep_done_s=KEEP_DONE_S,
             wake=lambda: None,
+            breaker=breaker,
         )
         self.loops = made
 

@@ -48,7 +48,9 @@ def open_source(
 ) -> EventSource:
     """The source of the settings' channel. `load` gives a stored position by the name it is stored under."""
     why_not = _why_not_pubsub(settings, wired)
-    _log.info("stream_chosen", protocol="cometd" if why_not else "pubsub", why=why_not or "")
+    _log.info(
+        "stream_chosen", protocol="cometd" if why_not else "pubsub", why=why_not or f"{endpoint_of(settings)} answers"
+    )
     return _opened(settings, wired, pubsub=not why_not, load=load, notices=notices, from_now=False)
 
 

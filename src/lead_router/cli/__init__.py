@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -58,11 +59,15 @@ def _carried_out(asked: Namespace) -> int:
     return _told(carry_out[asked.command], asked)
 
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
 def _told(carry_out: Callable[[Namespace], int], asked: Namespace) -> int:
     from lead_router.core.hidden import scrub  # noqa: PLC0415 - as above
 
     try:
-        return carry_out(asked)
+        code = carry_out(asked)
+        sys.stdout.flush()
     except LeadRouterError as fault:
         text = str(fault) if isinstance(fault, BadRules) else scrub(str(fault))
         print(f"lead-router: {text}", file=sys.stderr)
@@ -71,3 +76,11 @@ def _told(carry_out: Callable[[Namespace], int], asked: Namespace) -> int:
         # The reader of our output went away (`| head`): not a fault of ours, and nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as fault:
+        if fault.errno not in _FULL:
+            raise
+        # A full disk under `> file`: what was asked for was done, and could not be told.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        print(f"lead-router: the answer could not be written: {fault.strerror}", file=sys.stderr)
+        return 1
+    return code

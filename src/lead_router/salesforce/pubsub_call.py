@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
 from typing import Any
+
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # read when it is loaded; its lines are no JSON and tell nothing new
 
 import grpc
 from grpc.aio import AioRpcError, Channel, StreamStreamCall, insecure_channel, secure_channel
