@@ -110,6 +110,13 @@ class TestBodies:
         assert read["Company"] == "Acme"
         assert "Description" not in read
 
+    @pytest.mark.parametrize("listed", [["0x05"], ["0x04", "0-0x1"]])
+    def test_a_bit_of_the_header_itself_costs_nothing(self, listed):
+        """A13: what a map says of the header is not taken for a value."""
+        read = SCHEMA.read(body(update(changed=listed, Company="Acme")))
+        assert read["ChangeEventHeader"]["recordIds"] == [lead_id(1)]
+        assert read["Company"] == "Acme"
+
     def test_bits_count_over_the_schema_that_the_event_names(self):
         """A13: an event of a schema with one more field beside one of an older schema: names never shift."""
         newer = json.loads(json.dumps(LEAD))

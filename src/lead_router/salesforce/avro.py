@@ -99,12 +99,11 @@ def _change(fields: tuple[Named, ...], record: Mapping[str, Any], told: Mapping[
     header = dict(told)
     for listing in (_CHANGED, _NULLED, _DIFFERENCES):
         header[listing] = _names(fields, told.get(listing), listing)
-    values = {name: value for name, value in record.items() if name != HEADER}
     if header.get("changeType") not in _UPDATES:
-        return {HEADER: header, **_filled(values)}
+        return {**_filled(record), HEADER: header}
     differences = set(header[_DIFFERENCES])
     wanted = dict.fromkeys([*header[_CHANGED], *header[_NULLED]])
-    return {HEADER: header, **_chosen(values, (name for name in wanted if name not in differences))}
+    return {**_chosen(record, (name for name in wanted if name not in differences)), HEADER: header}
 
 
 def _names(fields: tuple[Named, ...], listed: Any, listing: str) -> list[str]:
@@ -116,8 +115,14 @@ def _names(fields: tuple[Named, ...], listed: Any, listing: str) -> list[str]:
 
 def _filled(values: Mapping[str, Any]) -> Json:
     """The values that are there, in compounds too."""
-    shaped = {name: _filled(value) if isinstance(value, dict) else value for name, value in values.items()}
-    return {name: value for name, value in shaped.items() if value is not None and value != {}}
+    filled: Json = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            if inner := _filled(value):
+                filled[name] = inner
+        elif value is not None:
+            filled[name] = value
+    return filled
 
 
 def _chosen(values: Mapping[str, Any], names: Iterable[str]) -> Json:
