@@ -70,6 +70,16 @@ class TestLines:
             assert wire.lines >= 2
         assert len(rig.shelf.kept) == 4
 
+    def test_a_ping_that_is_not_answered_ends_a_half_open_connection_sooner(self, rig):
+        """A9: long before the server would have had to speak, or the silence ends it."""
+        never = Terms(keepalive_s=600, idle_s=600)
+        with pubsub_served(rig.org, never) as made, closing(QuietWire(int(made.address.rpartition(":")[2]))) as wire:
+            source = rig.open(wire.address, call_limits=replace(BRISK, idle_s=60, ping_s=0.5, pong_s=0.5))
+            rig.heard(rig.create(1))
+            wire.silence()
+            rig.heard(rig.create(1))
+            source.close()
+
     def test_one_live_stream_a_topic_however_often_it_reconnects(self, rig, endpoint):
         """A10: after five reconnects an event comes once, over one stream."""
         source = rig.open(endpoint.address, notices=(WIDGETS,))

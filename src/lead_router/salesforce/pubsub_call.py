@@ -151,6 +151,7 @@ class PubSubChannel:
                 ("grpc.max_receive_message_length", self._limits.answer_max_bytes),
                 ("grpc.keepalive_time_ms", round(self._limits.ping_s * 1000)),
                 ("grpc.keepalive_timeout_ms", round(self._limits.pong_s * 1000)),
+                ("grpc.http2.ping_timeout_ms", round(self._limits.pong_s * 1000)),  # else a minute, whatever the above
                 ("grpc.http2.max_pings_without_data", 0),
                 ("grpc.use_local_subchannel_pool", 1),  # a new channel never inherits a dead connection
                 ("grpc.primary_user_agent", "lead-router"),
