@@ -82,6 +82,33 @@ def is_sent_again_for_a_group_that_can(play: Play) -> None:
     play.look()
 
 
+def matches_another_group_though_its_own_has_another_key(play: Play) -> None:
+    _let_hot_leads_change(play)
+    play.arrive(1)
+    play.org.update(play.member("emea"), Key__c="europe")
+    play.change(0, Cause.CHANGED, Rating="Hot")
+
+
+def matches_another_group_than_its_manager(play: Play) -> None:
+    """Nobody of the group could have it, so that the lead shows no group."""
+    _let_hot_leads_change(play)
+    dan = play.org.insert("User", LastName="Dan", Username="dan@sim.example")
+    play.org.update(play.member("emea"), Manager__c=dan)
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=False)
+    play.arrive(1)
+    play.change(0, Cause.CHANGED, Rating="Hot")
+
+
+def _let_hot_leads_change(play: Play) -> None:
+    play.org.update(play.member("emea"), Reroute__c="Reroute")
+    hot = play.org.insert("Round_Robin_Group__c", Name="Hot", Key__c="hot", Mode__c="Live")
+    cem = play.org.insert("User", LastName="Cem", Username="cem@sim.example")
+    play.org.insert("Round_Robin_Member__c", Group__c=hot, User__c=cem)
+    rule = {"Name": "Hot", "Precedence__c": 1, "Active__c": True, "Criteria__c": "Rating = 'Hot'"}
+    play.org.insert("Routing_Rule__c", **rule, Target_Group__c=hot)
+
+
 REPS = ("ann_emea", "bob_emea")
 STORIES = (
     comes_back,
@@ -91,6 +118,8 @@ STORIES = (
     is_sent_again_for_a_group_that_can,
     meets_caps_and_tastes,
     stands_behind_a_group_that_is_off,
+    matches_another_group_though_its_own_has_another_key,
+    matches_another_group_than_its_manager,
 )
 
 
