@@ -109,6 +109,7 @@ def _let_hot_leads_change(play: Play) -> None:
     play.org.insert("Routing_Rule__c", **rule, Target_Group__c=hot)
 
 
+NEW = "Open - Not Contacted"
 REPS = ("ann_emea", "bob_emea")
 STORIES = (
     comes_back,
@@ -132,6 +133,58 @@ def test_both_routers_tell_the_same_story(tmp_path, story: Callable[[Play], None
     inside, outside, hard = both_ways(tmp_path, story)
     assert inside == outside == hard
     assert inside["ledger"]
+
+
+def waits_by_its_status(play: Play) -> None:
+    """A web user owns them: a first lead while nobody is there, then a newer one."""
+    web = play.org.insert("User", LastName="Web", Username="web@sim.example")
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=False)
+    play.arrive(1, OwnerId=web, Status=NEW)
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=True)
+    play.both.rig.clock.advance(60)
+    play.arrive(1, OwnerId=web, Status=NEW)
+    play.both.rig.clock.advance(900)
+    play.look()
+
+
+def waits_by_its_status_for_its_first(play: Play) -> None:
+    web = play.org.insert("User", LastName="Web", Username="web@sim.example")
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=False)
+    play.arrive(1, OwnerId=web, Status=NEW, Email="one@buyer.example")
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=True)
+    play.both.rig.clock.advance(60)
+    play.arrive(1, OwnerId=web, Status=NEW, Email="one@buyer.example")
+    play.both.rig.clock.advance(900)
+    play.look()
+
+
+def is_taken_when_it_was_returned_and_held(play: Play) -> None:
+    play.arrive(1, Status=NEW)
+    for name in REPS:
+        play.org.update(play.member(name), Active__c=False)
+    play.change(0, Cause.WAITING, OwnerId=play.org.queue("Lead_Intake"))
+    play.both.rig.clock.advance(5)
+    play.both.patch(play.leads[0], OwnerId=play.member("ann"))
+    play.both.rig.clock.advance(900)
+    play.look()
+
+
+@pytest.mark.parametrize(
+    "story",
+    [waits_by_its_status, waits_by_its_status_for_its_first, is_taken_when_it_was_returned_and_held],
+    ids=lambda story: story.__name__,
+)
+def test_both_routers_tell_the_same_story_of_leads_that_wait_by_their_status(tmp_path, story: Callable[[Play], None]):
+    """P68: whoever owns them, they are not overtaken, and second leads of a submission wait for them; one that was
+    routed before and is taken by somebody is held no more, though its status is that of a new one.
+    """
+    inside, outside, hard = both_ways(tmp_path, story, statuses=(NEW,))
+    assert inside == outside == hard
+    assert {lead[1] for lead in inside["leads"]} <= {"Assigned", "Duplicate", None}
 
 
 def test_both_routers_at_once_give_each_turn_and_each_lead_once(tmp_path):

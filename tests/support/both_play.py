@@ -11,6 +11,7 @@ from lead_router.core.choice import WAIT_RETRY_S
 from lead_router.core.keys import change_key
 from lead_router.core.model import Cause
 from lead_router.ports import NewJob
+from lead_router.salesforce.configuration import Intake
 from org_simulator.switches import Switches
 from support.both_routers import Both
 
@@ -107,15 +108,17 @@ class Play:
         return (names[row["OwnerId"]], *(row[name] for name in wanted), first and numbers[first], error)
 
 
-def both_ways(path: Path, story: Callable[[Play], None]) -> list[dict[str, Any]]:
+def both_ways(path: Path, story: Callable[[Play], None], *, statuses: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """What the org shows behind the story: told to the router inside, to the one outside, and to the one inside where
-    every dispute is settled against the routers.
+    every dispute is settled against the routers. A lead of one of the `statuses` waits, whoever owns it.
     """
     told = []
     for mode, switches in ((INSIDE, Switches()), (OUTSIDE, Switches()), (INSIDE, Switches.pessimistic())):
         place = path / str(len(told))
         place.mkdir()
-        play = Play(Both(place, mode, switches=switches), mode)
+        both = Both(place, mode, switches=switches, intake=Intake(statuses=statuses))
+        both.say(Intake_Statuses__c=",".join(statuses))
+        play = Play(both, mode)
         story(play)
         told.append(play.told())
         play.both.rig.close()
