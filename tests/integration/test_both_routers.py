@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from structlog.testing import capture_logs
 
 from lead_router.core.model import Cause
 from org_simulator.apex.program import Program
 from support.both_play import INSIDE, OUTSIDE, Play, both_ways
 from support.both_routers import Both, shipped_apex
+from support.hearing import Life
 from support.inside_plays import PLAYS
 from support.sim_engine import Thread
 
@@ -220,3 +222,24 @@ def test_what_the_router_inside_writes_and_waits_for(play: Callable[[Program], N
     leave alone what was routed.
     """
     play(shipped_apex())
+
+
+def test_who_saved_a_lead_that_the_router_inside_gave_overrode_nobody(tmp_path):
+    """D7, P61: an administrator returns it and the trigger gives it to Bob within that save; Bob hands it on. The
+    router outside, which heard of all that late, shows no override: neither of them changed what the other wanted.
+    """
+    both = Both(tmp_path, OUTSIDE)
+    life, (lead,) = Life(both.rig), both.post({"Email": "one@buyer.example"})
+    life.goes_on()
+    both.say(Mode__c=INSIDE)
+    both.patch(lead, OwnerId=both.rest_org.queue("Lead_Intake"))
+    ann, bob = (both.rest_org.refs[name] for name in ("ann", "bob"))
+    assert both.rest_org.row(lead)["OwnerId"] == bob
+    with both.org.transaction(bob, auto_assign=False) as opened:
+        opened.update("Lead", lead, {"OwnerId": ann})
+    with capture_logs() as lines:
+        life.goes_on()
+
+    assert [line["user"] for line in lines if line["event"] == "owner_overridden"] == []
+    assert both.rest_org.row(lead)["Routing_Overridden_By__c"] is None
+    both.rig.close()

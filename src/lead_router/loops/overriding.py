@@ -13,7 +13,7 @@ import structlog
 from lead_router.core.ids import to18
 from lead_router.core.model import Configuration, Lead, Outcome, Snapshot
 from lead_router.errors import LeadRouterError, Transient
-from lead_router.loops.asks import ask_of
+from lead_router.loops.asks import UNASSIGNED_UNDER, ask_of
 from lead_router.ports import Change, Job, Org, Overridden
 
 _log = structlog.get_logger(__name__)
@@ -22,13 +22,18 @@ SOON = timedelta(minutes=10)
 TOLD_S = 60.0  # looks of a job that rests for longer come later
 KEPT = timedelta(seconds=1)  # a time need not come back to the millisecond
 GIVEN_BY = "given_by"  # the payload's word for the user who gave the lead to someone
+_STAMP = "routing_idem_key__c"  # what a router writes with the owner that it gives, and nobody else
 _SHORT = 15
 
 
 def given_by(change: Change, configuration: Configuration) -> str | None:
-    """The user, not ours, that changed the lead's owner by this change, to a person or a queue; None if nobody did."""
+    """The user, not ours, that changed the lead's owner by this change, to a person or a queue; None if nobody did.
+
+    The router inside gives leads in the name of whoever saved them, who gave them to nobody: its stamp tells it apart.
+    """
     ours = configuration.integration_user_id
     given = change.change_type == "UPDATE" and isinstance(change.fields.get("OwnerId"), str)
+    given = given and not any(name.lower() == _STAMP for name in (*change.changed_fields, *change.fields))
     return change.commit_user if given and change.commit_user[:_SHORT] not in {"", ours[:_SHORT]} else None
 
 
@@ -36,13 +41,13 @@ def overridden(configuration: Configuration, snapshot: Snapshot, jobs: Sequence[
     """Leads whose owner someone changed within ten minutes of our own commit, as the ledger has it.
 
     A rep who gives on the lead just got, or gives it back, overrides nobody; nor does who changes what another person
-    took by hand, nor who returns it to be routed anew.
+    took by hand, nor who returns it to be routed anew, though the router inside did so within that very save.
     """
     found: list[Overridden] = []
     for job in jobs:
         user, lead = job.payload.get(GIVEN_BY), snapshot.leads.get(job.lead_id)
         rows = [row for row in snapshot.ledger if row.lead_id == job.lead_id]
-        if not user or lead is None or not rows or lead.owner_id in configuration.intake_owners:
+        if not user or lead is None or not rows or _returned(configuration, lead, job):
             continue
         last, at = max(rows, key=lambda row: row.round), ask_of(job).event_at
         soon = last.created_at is not None and last.created_at <= at <= last.created_at + SOON
@@ -60,6 +65,11 @@ def tell_returned(configuration: Configuration, snapshot: Snapshot, jobs: Sequen
         fresh = job.age_s < TOLD_S and not job.held and not lead.held
         if fresh and any(row.lead_id == lead.id for row in snapshot.ledger):
             _log.info("lead_returned", lead=lead.id, user=user)
+
+
+def _returned(configuration: Configuration, lead: Lead, job: Job) -> bool:
+    """Whether the change gave the lead to an intake owner, or it is there now."""
+    return not configuration.intake_owners.isdisjoint({str(job.payload.get(UNASSIGNED_UNDER)), lead.owner_id})
 
 
 def _shows(lead: Lead, at: datetime) -> bool:
