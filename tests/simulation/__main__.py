@@ -2,6 +2,7 @@
 
 PYTHONPATH=tests python -m simulation --seed 93            its history, and what was broken
 PYTHONPATH=tests python -m simulation --seeds 10000        all cores, a table; exit code 1 if a promise was broken
+With --apex the shipped Apex routes too in every one of them, else in one of twelve.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 
 from lead_router import log
 from simulation.play import played
@@ -28,14 +30,14 @@ def main() -> int:
     asked = _parser().parse_args()
     log.configure("critical")
     if asked.seed is not None:
-        return _show(asked.seed)
+        return _show(asked.seed, apex=asked.apex)
     began = time.perf_counter()
     results: list[Played] = []
     with suppress(KeyboardInterrupt):  # a night may be cut short: what was played is told all the same
-        for one_more in _all(range(asked.first, asked.first + asked.seeds), asked.processes):
+        for one_more in _all(range(asked.first, asked.first + asked.seeds), asked.processes, apex=asked.apex):
             results.append(one_more)
             if one_more.broken and not asked.json:
-                sys.stdout.write(f"{one_more.broken[0]}\n  {replay(one_more.seed)}\n")
+                sys.stdout.write(f"{one_more.broken[0]}\n  {replay(one_more.seed, apex=asked.apex)}\n")
                 sys.stdout.flush()
     took_s = time.perf_counter() - began
     if asked.json:
@@ -45,9 +47,9 @@ def main() -> int:
     return 1 if any(one.broken for one in results) else 0
 
 
-def replay(seed: int) -> str:
+def replay(seed: int, *, apex: bool | None = None) -> str:
     """The one command that plays a seed again."""
-    return f"PYTHONPATH=tests .venv/bin/python -m simulation --seed {seed}"
+    return f"PYTHONPATH=tests .venv/bin/python -m simulation --seed {seed}{' --apex' if apex else ''}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -56,20 +58,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=300, help="how many to play")
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--apex", action="store_true", default=None, help="the shipped Apex routes too in all of them")
     parser.add_argument("--json", action="store_true", help="print the broken promises by seed, and nothing else")
     return parser
 
 
-def _all(seeds: range, processes: int) -> Iterator[Played]:
+def _all(seeds: range, processes: int, *, apex: bool | None) -> Iterator[Played]:
+    one = partial(outcome_of, apex=apex)
     if processes == 1:
-        yield from map(outcome_of, seeds)
+        yield from map(one, seeds)
         return
     with multiprocessing.get_context("spawn").Pool(processes, log.configure, ("critical",)) as pool:
-        yield from pool.imap_unordered(outcome_of, seeds, CHUNK)
+        yield from pool.imap_unordered(one, seeds, CHUNK)
 
 
-def _show(seed: int) -> int:
-    with played(seed) as play:
+def _show(seed: int, *, apex: bool | None) -> int:
+    with played(seed, apex=apex) as play:
         found = broken(play)
         for line in play.trace:
             sys.stdout.write(line + "\n")

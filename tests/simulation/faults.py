@@ -14,6 +14,7 @@ May happen, at any point of any exchange, and most often to the very lead in fli
 | | and of other routers: on the same database, on another host with one of its own, of another user |
 | the clock | a host's clock minutes off, and jumping; pauses of any length, also past a lease; the end of a day |
 | another writer | routes new leads, or those in flight, in one go at any point, as the trigger inside does |
+| | or is the trigger inside, as it is shipped: off, asking outside or routing, and turned in mid play |
 | people | take, give back, edit, delete, undelete, convert, merge and transfer leads; set their status back |
 | | fill in a form twice, also as two leads that are saved, and routed, side by side |
 | | deactivate users, take members out, change weights, caps and accepted leads, send on leave |

@@ -1,4 +1,4 @@
-"""Another writer in the same org, who routes in one go: what a trigger inside Salesforce is to a router outside.
+"""Another writer in the same org, who routes in one go: a stand-in for the trigger inside, which `trigger` has itself.
 
 It decides as the shipped Apex does and writes by the same conditional transaction, and nobody can act in its midst. Its
 writes bear no client's name, so that they come to the others as a stranger's changes. It has a user and a disk of its

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from org_simulator.bulk import save_all
 from org_simulator.failures import Failure
 from simulation.company import COUNTRIES, SOURCES, WORKING, Company
+
+if TYPE_CHECKING:
+    from org_simulator.transaction import Transaction
 
 # ---- what they do: each answers what was done, or None where nothing could be ---------------------------------------
 
@@ -15,6 +19,7 @@ from simulation.company import COUNTRIES, SOURCES, WORKING, Company
 def comes(firm: Company, _leads: Sequence[str]) -> str:
     """One to three buyers fill in a form; some fill it in twice."""
     count = firm.dice.choice((1, 1, 1, 2, 3))
+    several: list[dict[str, Any]] = []
     with firm.org.transaction(firm.org.admin_user_id, auto_assign=False) as opened:
         for _ in range(count):
             firm.buyers += firm.dice.random() >= firm.habits[comes.__name__] or firm.buyers == 0
@@ -26,7 +31,8 @@ def comes(firm: Company, _leads: Sequence[str]) -> str:
                 "LeadSource": firm.dice.choice(SOURCES),
                 "OwnerId": firm.dice.choice(firm.intakes),
             }
-            firm.leads.append(opened.insert("Lead", fields))
+            several.append(fields)
+        firm.leads += _saved(firm, opened, several)
     return f"{count} came, the last {firm.leads[-1]}"
 
 
@@ -196,6 +202,7 @@ def resets(firm: Company, _leads: Sequence[str]) -> str:
 
 
 LEADS_MAX = 14
+ONE_BY_ONE = 0.3
 Act = Callable[[Company, Sequence[str]], "str | None"]
 ON_LEADS: tuple[tuple[Act, int], ...] = (
     (takes, 5),
@@ -248,6 +255,17 @@ def _one(firm: Company, leads: Sequence[str]) -> str | None:
     living = [lead for lead in leads if firm.row(lead) is not None]
     living = living or [lead for lead in firm.leads if firm.row(lead) is not None]
     return firm.dice.choice(living) if living else None
+
+
+def _saved(firm: Company, opened: Transaction, several: Sequence[Mapping[str, Any]]) -> list[str]:
+    """New leads, saved at once, so that a trigger sees them together; now and then one by one where there is one."""
+    if firm.org.automation is not None and firm.dice.random() < ONE_BY_ONE:
+        return [opened.insert("Lead", fields) for fields in several]
+    found = save_all(opened, "insert", "Lead", [(None, fields) for fields in several], together=True)
+    for one in found:
+        if isinstance(one, Failure):
+            raise one
+    return [str(one) for one in found]
 
 
 def _instant(at: Any) -> str:

@@ -35,6 +35,7 @@ from simulation import faults, people
 from simulation.company import Company
 from simulation.hosts import CHANNEL, Crashed, Host, Point, Router
 from simulation.inside import Inside
+from simulation.trigger import Trigger, program
 from simulation.witness import Witness
 
 STARTS = (
@@ -51,18 +52,22 @@ WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
 
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
 INSIDE_OFTEN = 0.25
+TRIGGER_OFTEN = 1 / 12
 HURRY = 0.5  # of those who come, the share whom a router hears at once
 INTAKE_BIAS = 3  # so is a transaction that keeps events
 
 
 @dataclass
 class Play:
-    """The stage; `run` plays it to the end of the calm."""
+    """The stage; `run` plays it to the end of the calm. `apex` says whether the shipped Apex routes too; by default the
+    seed does.
+    """
 
     seed: int
     folder: Path
     engine: Callable[[Host], Engine] | None = None
     elapsed: Callable[[float], None] = lambda _seconds: None
+    apex: bool | None = None
     trace: list[str] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -85,13 +90,14 @@ class Play:
         people.settle(self.company)
         self.org = org
         self.worlds = [self._world(user_id) for user_id in self.company.users]
+        self.trigger: Trigger | None = None
         self.witness = Witness(self)
         self.storm = False
         self.settled_s = float("inf")
         self.depth = 0
         self.hosts: list[Host] = []
         self.routers: list[Router] = []
-        self.inside: Inside | None = None
+        self.inside: Inside | Trigger | None = None
         self._settle()
 
     def _world(self, user_id: str) -> World:
@@ -113,8 +119,15 @@ class Play:
                 name = "ABC"[len(self.routers)]
                 batch_max = self.dice.choice((1, 3, 200))
                 self.routers.append(Router(self, host, name, workers=self.dice.choice((1, 2)), batch_max=batch_max))
-        if self.dice.random() < INSIDE_OFTEN:
-            self.counts["routers: inside too"] += 1
+        stand_in = self.dice.random() < INSIDE_OFTEN
+        # By dice of its own: seeds without it tell what they told before it was there.
+        apex = random.Random(f"apex {self.seed}").random() < TRIGGER_OFTEN if self.apex is None else self.apex
+        shipped = program() if apex else None
+        if shipped is not None:
+            self.counts["routers: trigger"] += 1
+            self.inside = self.trigger = Trigger(self, shipped)
+        elif apex or stand_in:
+            self.counts["routers: trigger, not here" if apex else "routers: inside too"] += 1
             host = Host("org", self, opener, self.worlds[2])
             self.hosts.append(host)
             self.inside = Inside(self, host, "I", workers=1, batch_max=200)
@@ -180,9 +193,19 @@ class Play:
             self._pass_time()
         else:
             self._some_router()
+        self._behind_commits()
         sort = faults.on_stream(self.air, self.dice, self.log, self.company.leads, self._placed)
         if sort is not None:
             self.count(f"stream: {sort}")
+
+    def _behind_commits(self) -> None:
+        """What the Apex left for later runs sooner or later; now and then it is turned off or on."""
+        if self.trigger is None:
+            return
+        if self.dice.random() < 0.5:
+            self.trigger.goes_on()
+        if self.dice.random() < 0.05:
+            self.trigger.turns()
 
     def _somebody_comes(self) -> None:
         known = len(self.company.leads)
@@ -203,7 +226,7 @@ class Play:
             if router.may_step(name):
                 self.step(router, name)
 
-    def _inside_acts(self, inside: Inside, leads: Sequence[str]) -> None:
+    def _inside_acts(self, inside: Inside | Trigger, leads: Sequence[str]) -> None:
         """A buyer comes again, or the very leads in flight are saved once more, or a sweep inside tries again."""
         chance, known = self.dice.random(), len(self.company.leads)
         if chance < 0.5 and (came := people.comes_again(self.company, leads)) is not None:
@@ -334,6 +357,8 @@ class Play:
         self.log.faults.clear()
         self.log.release()
         self.company.mends()
+        if self.trigger is not None:
+            self.trigger.mends()
         for host in self.hosts:
             host.offset_s = 0.0
         least = self.dice.choice(CALMS_MIN)
@@ -352,6 +377,8 @@ class Play:
         everybody = [(router, name) for router in self.routers for name in router.names]
         asked = everybody
         for _ in range(IDLE_ROUNDS_MAX):
+            if self.trigger is not None:
+                self.trigger.goes_on()
             busy = [(router, name) for router, name in asked if self.step(router, name)]
             if not busy and asked is everybody:
                 return

@@ -281,12 +281,28 @@ def submissions_are_given_once(play: Play) -> Iterator[str]:
 
 
 def echoes_make_no_jobs(play: Play) -> Iterator[str]:
-    """Our own writes come back as events and are dropped."""
-    ours = {f"{change.transaction_key}.{change.sequence}" for seen in _ours(play) for change in seen.of(LEAD)}
+    """Our own writes come back as events and are dropped.
+
+    So are leads that the Apex gives: no client's name stands on its writes, and its stamp tells them apart. Where a gap
+    came in their place, nothing does.
+    """
+    gives = {f"{change.transaction_key}.{change.sequence}" for seen in _ours(play) for change in seen.of(LEAD)}
     for host in play.hosts:
         for job in host.jobs():
-            if job["idempotency_key"].split(".", 2)[2] in ours:
+            gap = play.trigger is not None and "GAP_" in job["payload"]
+            if job["idempotency_key"].split(".", 2)[2] in gives and not gap:
                 yield f"job {job['id']} of {host.name} was made by our own write"
+
+
+def overrides_are_true(play: Play) -> Iterator[str]:
+    """Whom a lead names as having changed its owner did so: who made a router inside act by a save did not."""
+    for seen in _ours(play):
+        for change in seen.of(LEAD):
+            user = (change.after or {}).get("Routing_Overridden_By__c")
+            if not user or not _moved(change.before, change.after, "Routing_Overridden_By__c"):
+                continue
+            if not any(_gave(play, other, change.id, user) for other in play.witness.commits[: seen.number]):
+                yield f"{change.id} names {user}, who gave it to nobody"
 
 
 CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
@@ -314,6 +330,7 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "modes": duties.only_live_groups_give,
     "fallbacks": duties.fallbacks_have_a_reason,
     "echoes": echoes_make_no_jobs,
+    "overrides": overrides_are_true,
 }
 
 
@@ -349,6 +366,14 @@ def _given(before: Row | None, after: Row | None) -> bool:
 
 def _moved(before: Row | None, after: Row | None, name: str) -> bool:
     return before is not None and after is not None and before[name] != after[name]
+
+
+def _gave(play: Play, seen: Seen, lead_id: str, user: str) -> bool:
+    """Whether the user gave the lead to a person or queue by this commit, in their own save."""
+    if seen.ours:
+        return False
+    given = [one for one in seen.of(LEAD) if one.id == lead_id and _moved(one.before, one.after, "OwnerId")]
+    return any(one.user_id == user and (one.after or {})["OwnerId"] not in play.company.intakes for one in given)
 
 
 def _touched_by_others(play: Play) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,19 @@ def test_every_promise_holds_in_every_history(first: int):
     for seed in range(first, first + BLOCK):
         with played(seed) as play:
             assert broken(play) == [], replay(seed)
+
+
+@pytest.mark.apex
+def test_the_shipped_apex_gives_leads_beside_the_routers_outside():
+    """In one rotation with them, under the same promises; where its parser is missing a stand-in plays, in sight."""
+    counts: Counter[str] = Counter()
+    for seed in range(3):
+        with played(seed, apex=True) as play:
+            assert broken(play) == [], replay(seed, apex=True)
+            counts.update(play.counts)
+
+    assert counts["routers: trigger"] == 3
+    assert min(counts["ledger: inside"], counts["ledger: outside"]) > 0
 
 
 @pytest.mark.postgres

@@ -37,9 +37,12 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A step: when it began, which leads its router knew to wait for a group, and how many commits there had been."""
+    """A step: when it began, which leads its router knew to wait for a group, and how many commits there had been.
 
-    router: Router
+    What the Apex does in one go within a transaction is a step of no router outside.
+    """
+
+    router: Router | None
     name: str
     at: datetime
     commits: int
@@ -66,15 +69,33 @@ class Witness:
         play.org.listeners.append(self._saw)
 
     def _saw(self, changes: list[RowChange]) -> None:
+        ours, trigger = changes[0].user_id in self._users, self._play.trigger
+        if ours or trigger is None:
+            self._told(changes, ours=ours, step=self._stack[-1] if self._stack and ours else None)
+            return
+        for part, by_apex in trigger.parts(changes):
+            if by_apex:
+                self.steps.append(Begun(None, "trigger", part[0].at, len(self.commits), self._held()))
+            self._told(part, ours=by_apex, step=len(self.steps) - 1 if by_apex else None)
+
+    def _held(self) -> dict[str, tuple[str, int]]:
+        """Who showed that they wait, before what is told next: the Apex has no jobs to know them by."""
+        states = [self.state(lead_id, len(self.commits)) for lead_id in self._play.company.leads]
+        held = [lead for lead in states if lead is not None and lead["Routing_Status__c"] == "Held"]
+        came = {lead["Id"]: datetime.fromisoformat(lead["CreatedDate"]) for lead in held}
+        return {lead_id: ("", int(at.timestamp() * 1000)) for lead_id, at in came.items()}
+
+    def _told(self, changes: list[RowChange], *, ours: bool, step: int | None) -> None:
         first = changes[0]
-        ours = first.user_id in self._users
-        step = self._stack[-1] if self._stack and ours else None
+        if ours and self._play.trigger is not None:
+            rows = sum(change.sobject == "Lead_Assignment__c" for change in changes)
+            self._play.counts[f"ledger: {'outside' if first.user_id in self._users else 'inside'}"] += rows
         self.commits.append(Seen(len(self.commits), first.at, ours, tuple(changes), step))
         for change in changes:
             self._states.setdefault(change.id, []).append((len(self.commits) - 1, change.after))
             if change.sobject in {"Lead", "Lead_Assignment__c"} and ours:
                 after = change.after or {}
-                self._play.note(f"> {change.sobject} {change.kind} {_told(after)}")
+                self._play.note(f"> {change.sobject} {change.kind} {_shown(after)}")
 
     def during(self, router: Router, name: str) -> bool:
         """One step, watched."""
@@ -166,6 +187,6 @@ class Witness:
         return all(job["status"] in {"done", "dead"} for host in self._play.hosts for job in host.jobs())
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _shown(row: Mapping[str, Any]) -> str:
     names = ("Id", "OwnerId", "Routing_Status__c", "Lead_Key__c", "Turn_Key__c", "Outcome__c", "Assigned_To__c")
     return " ".join(str(row[name]) for name in names if row.get(name))
