@@ -287,13 +287,17 @@ def echoes_make_no_jobs(play: Play) -> Iterator[str]:
     """Our own writes come back as events and are dropped.
 
     So are leads that the Apex gives: no client's name stands on its writes, and its stamp tells them apart. Where a gap
-    came in their place, nothing does.
+    came in place of a write that bears no client's name, as those of both writers inside, nothing does.
     """
-    gives = {f"{change.transaction_key}.{change.sequence}" for seen in _ours(play) for change in seen.of(LEAD)}
+    ours = {
+        f"{change.transaction_key}.{change.sequence}": "client=" in change.origin
+        for seen in _ours(play)
+        for change in seen.of(LEAD)
+    }
     for host in play.hosts:
         for job in host.jobs():
-            gap = play.trigger is not None and "GAP_" in job["payload"]
-            if job["idempotency_key"].split(".", 2)[2] in gives and not gap:
+            named = ours.get(job["idempotency_key"].split(".", 2)[2])
+            if named or (named is False and '"GAP_' not in job["payload"]):
                 yield f"job {job['id']} of {host.name} was made by our own write"
 
 
