@@ -17,6 +17,7 @@ REPS = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay")
 SOURCES = ("Web", "Phone Inquiry")
 FIRST_INTAKE, SECOND_INTAKE = "Lead_Intake", "Second_Intake"
 WORKING = "Working - Contacted"  # makes a lead unassigned, in companies that say so
+PLAIN = 0.1  # the share of such companies
 ZONES = ("UTC", "America/Los_Angeles", "Europe/Paris")
 TRAITS = (
     "accepts",
@@ -46,7 +47,7 @@ class Company:
     """Two groups and their reps; `disturbed` are members whose share of turns nobody can reckon any more.
 
     `traits` are the features that this company uses, `habits` how fond its people are of what; `users` are those that
-    routers log in as.
+    routers log in as. A `plain` one uses none, and nobody's share is disturbed: there the rotation itself is seen.
     """
 
     org: Org
@@ -62,13 +63,15 @@ class Company:
     users: tuple[str, ...] = ()
     disturbed: set[str] = field(default_factory=set)
     habits: dict[str, float] = field(default_factory=dict)
+    plain: bool = False
     buyers: int = 0
 
     def found(self) -> None:
         """Draw who works where, and by which rules."""
-        often = self.dice.choice((0.0, 0.15, 0.4))
+        self.plain = self.dice.random() < PLAIN
+        often = 0.0 if self.plain else self.dice.choice((0.0, 0.15, 0.4))
         self.traits = frozenset(trait for trait in TRAITS if self.dice.random() < often)
-        self.refs = scenario.load(self.org, _scenario(self.dice, self.traits))
+        self.refs = scenario.load(self.org, _scenario(self.dice, self.traits, plain=self.plain))
         self.groups = {key: self.refs[key] for key in COUNTRIES.values()}
         self.members = {name: found for name, found in self.refs.items() if name.startswith("m_")}
         self.reps = [self.refs[rep] for rep in REPS]
@@ -78,6 +81,10 @@ class Company:
         self.disturbed |= limited
         if "hours" in self.traits:
             self.disturbed |= set(self.members.values())
+
+    def country(self) -> str:
+        """Where a buyer comes from: in plain companies most often from the south, where the turns soon tell weights."""
+        return "Spain" if self.plain and self.dice.random() < 0.9 else self.dice.choice(tuple(COUNTRIES))
 
     @property
     def intake_names(self) -> tuple[str, ...]:
@@ -146,15 +153,15 @@ class Company:
         return {row["PermissionSetId"] for row in rows if row["AssigneeId"] == user_id}
 
 
-def _scenario(dice: random.Random, traits: frozenset[str]) -> dict[str, Any]:
+def _scenario(dice: random.Random, traits: frozenset[str], *, plain: bool) -> dict[str, Any]:
     records = [*_people(dice), *_queues(traits), *_hours(traits)]
-    least, most = dice.choice(((2, 3), (2, 3), (1, 2)))
+    least, most = (3, 3) if plain else dice.choice(((2, 3), (2, 3), (1, 2)))
     chosen = {"south": REPS[3 : 3 + dice.randint(least, most)], "north": REPS[: dice.randint(least, most)]}
     for key, reps in chosen.items():
         records.append({"sobject": "Round_Robin_Group__c", "ref": key, "fields": _group(dice, key, traits)})
         for order, rep in enumerate(reps, start=1):
             fields = {"Group__c": f"@{key}", "User__c": f"@{rep}", "Sort_Order__c": order, **_limits(dice, traits)}
-            fields["Weight__c"] = dice.choice((1, 1, 1, 2, 3))
+            fields["Weight__c"] = dice.choice((1, 2, 3) if plain else (1, 1, 1, 2, 3))
             records.append({"sobject": "Round_Robin_Member__c", "ref": f"m_{rep}", "fields": fields})
     for place, (country, key) in enumerate(COUNTRIES.items(), start=1):
         criteria = f"Country = '{country}'" if place < len(COUNTRIES) else None

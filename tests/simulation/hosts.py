@@ -55,6 +55,7 @@ FAULTS_MAX = 10  # as the runner has it
 CUTS = ("stream: renumber", "stream: expire")  # what came before may stay unheard: sweeps look for it
 BROKEN: Step = ("SELECT nothing FROM nowhere", {})
 _LEADS = re.compile(rb"00Q[A-Za-z0-9]{15}")
+_OTHERS = re.compile(rb"(?:005|a..)[A-Za-z0-9]{15}")
 
 
 class Crashed(BaseException):
@@ -63,7 +64,10 @@ class Crashed(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place in the life of a router where others may act. `leads` are those that the exchange is about."""
+    """A place in the life of a router where others may act.
+
+    `leads` are those that the exchange is about; `others` the users, groups and members that a commit names.
+    """
 
     router: Router
     loop: str
@@ -71,6 +75,7 @@ class Point:
     kind: str  # "http", "login", "database", "stream"
     what: str
     leads: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 class Line(OrgAdapter):
@@ -86,14 +91,15 @@ class Line(OrgAdapter):
         kind = "login" if "/oauth2/" in (request.url or "") else "http"
         writes = b"Lead_Assignment__c" in body and b"PATCH" in body
         what = f"{request.method} {path}" + (" commit" if writes else "")
-        leads = tuple(sorted({found.decode() for found in _LEADS.findall(body + (request.url or "").encode())}))
-        fault = self._router.point("before", kind, what, leads)
+        leads = _named(_LEADS, body + (request.url or "").encode())
+        others = _named(_OTHERS, body) if writes else ()
+        fault = self._router.point("before", kind, what, leads, others)
         if isinstance(fault, Fault):
             self.world.faults.put(fault)
         if self._router.anonymous:
             request.headers.pop("Sforce-Call-Options", None)
         answer = super().send(request, *args, **named)
-        self._router.point("after", kind, what, leads)
+        self._router.point("after", kind, what, leads, others)
         return answer
 
 
@@ -247,11 +253,13 @@ class Router:
         """The loops, whether the process lives or not."""
         return ["intake", *(f"worker-{number}" for number in range(1, self.workers + 1)), "upkeep"]
 
-    def point(self, when: str, kind: str, what: str, leads: tuple[str, ...] = ()) -> Fault | str | None:
+    def point(
+        self, when: str, kind: str, what: str, leads: tuple[str, ...] = (), others: tuple[str, ...] = ()
+    ) -> Fault | str | None:
         """Pass a point; the answer spoils what comes. Raises Crashed where the process is dead."""
         process = self.process_id
         loop = self.running[-1] if self.running else "start"
-        fault = self.play.pass_point(Point(self, loop, when, kind, what, leads)) if self.alive else None
+        fault = self.play.pass_point(Point(self, loop, when, kind, what, leads, others)) if self.alive else None
         if not self.alive or self.process_id != process:
             raise Crashed
         return fault
@@ -395,3 +403,7 @@ class Router:
         store = SqlJobStore(Shaky(self.host.disk, self), org_id=org_id)
         self.stores.append(store)
         return store
+
+
+def _named(pattern: re.Pattern[bytes], text: bytes) -> tuple[str, ...]:
+    return tuple(sorted({found.decode() for found in pattern.findall(text)}))

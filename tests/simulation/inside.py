@@ -29,7 +29,9 @@ class Inside(Router):
         """It has no stream to listen to."""
         return [WORK, READ]
 
-    def point(self, when: str, kind: str, what: str, leads: tuple[str, ...] = ()) -> Fault | str | None:
+    def point(
+        self, when: str, kind: str, what: str, leads: tuple[str, ...] = (), others: tuple[str, ...] = ()
+    ) -> Fault | str | None:
         """Nobody acts here."""
         return None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def comes(firm: Company, _leads: Sequence[str]) -> str:
     """One to three buyers fill in a form; some fill it in twice."""
-    count = firm.dice.choice((1, 1, 1, 2, 3))
+    count = firm.dice.choice((2, 3, 3) if firm.plain else (1, 1, 1, 2, 3))
     several: list[dict[str, Any]] = []
     with firm.org.transaction(firm.org.admin_user_id, auto_assign=False) as opened:
         for _ in range(count):
@@ -27,7 +27,7 @@ def comes(firm: Company, _leads: Sequence[str]) -> str:
                 "LastName": "Buyer",
                 "Company": "Buyers Ltd",
                 "Email": f"buyer{firm.buyers}@buyer.example",
-                "Country": firm.dice.choice(tuple(COUNTRIES)),
+                "Country": firm.country(),
                 "LeadSource": firm.dice.choice(SOURCES),
                 "OwnerId": firm.dice.choice(firm.intakes),
             }
@@ -136,18 +136,18 @@ def transfers(firm: Company, leads: Sequence[str]) -> str | None:
     return f"{lead} is transferred to {owner}"
 
 
-def leaves(firm: Company, _leads: Sequence[str]) -> str:
+def leaves(firm: Company, near: Sequence[str]) -> str:
     """A rep's user is deactivated, or comes back."""
-    rep = firm.dice.choice(firm.reps)
+    rep = _among(firm, near, firm.reps)
     active = not firm.row(rep)["IsActive"]  # type: ignore[index]
     firm.disturbed |= {member for member in firm.members.values() if firm.row(member)["User__c"] == rep}  # type: ignore[index]
     firm.save(firm.org.admin_user_id, rep, IsActive=active)
     return f"{rep} is active: {active}"
 
 
-def rests(firm: Company, _leads: Sequence[str]) -> str:
+def rests(firm: Company, near: Sequence[str]) -> str:
     """A member is taken out, or comes back; or gets another weight."""
-    member = firm.dice.choice(tuple(firm.members.values()))
+    member = _among(firm, near, tuple(firm.members.values()))
     firm.disturbed.add(member)
     change = firm.dice.choice(
         ({"Active__c": False}, {"Active__c": True}, {"Weight__c": 0}, {"Weight__c": firm.dice.randint(1, 5)})
@@ -156,8 +156,8 @@ def rests(firm: Company, _leads: Sequence[str]) -> str:
     return f"{member} is changed: {change}"
 
 
-def absent(firm: Company, _leads: Sequence[str]) -> str:
-    rep, now = firm.dice.choice(firm.reps), firm.clock.now()
+def absent(firm: Company, near: Sequence[str]) -> str:
+    rep, now = _among(firm, near, firm.reps), firm.clock.now()
     firm.disturbed |= {member for member in firm.members.values() if firm.row(member)["User__c"] == rep}  # type: ignore[index]
     end = now + timedelta(minutes=firm.dice.choice((1, 20, 300)))
     with firm.org.transaction(firm.org.admin_user_id, auto_assign=False) as opened:
@@ -168,7 +168,7 @@ def absent(firm: Company, _leads: Sequence[str]) -> str:
     return f"{rep} is absent until {end}"
 
 
-def limits(firm: Company, _leads: Sequence[str]) -> str | None:
+def limits(firm: Company, near: Sequence[str]) -> str | None:
     """A member's caps, or the leads that the member takes, are changed, where the company has such."""
     choices: list[dict[str, Any]] = []
     if "accepts" in firm.traits:
@@ -179,26 +179,26 @@ def limits(firm: Company, _leads: Sequence[str]) -> str | None:
         choices += [{"Open_Lead_Cap__c": firm.dice.choice((None, 0, 1, 2))}]
     if not choices:
         return None
-    member = firm.dice.choice(tuple(firm.members.values()))
+    member = _among(firm, near, tuple(firm.members.values()))
     firm.disturbed.add(member)
     change = firm.dice.choice(choices)
     firm.save(firm.org.admin_user_id, member, **change)
     return f"{member} is limited: {change}"
 
 
-def turns_mode(firm: Company, _leads: Sequence[str]) -> str:
-    key = firm.dice.choice(tuple(firm.groups))
+def turns_mode(firm: Company, near: Sequence[str]) -> str:
+    group = _among(firm, near, tuple(firm.groups.values()))
     mode = firm.dice.choice(("Off", "Observe", "Live", "Live") if "late" not in firm.traits else ("Live", "Off"))
-    firm.save(firm.org.admin_user_id, firm.groups[key], Mode__c=mode)
-    return f"{key} is {mode}"
+    firm.save(firm.org.admin_user_id, group, Mode__c=mode)
+    return f"{group} is {mode}"
 
 
-def resets(firm: Company, _leads: Sequence[str]) -> str:
+def resets(firm: Company, near: Sequence[str]) -> str:
     """An administrator raises a group's epoch; its turns begin anew."""
-    key = firm.dice.choice(tuple(firm.groups))
-    epoch = int(firm.row(firm.groups[key])["Epoch__c"]) + 1  # type: ignore[index]
-    firm.save(firm.org.admin_user_id, firm.groups[key], Epoch__c=epoch, Turn__c=0)
-    return f"{key} begins epoch {epoch}"
+    group = _among(firm, near, tuple(firm.groups.values()))
+    epoch = int(firm.row(group)["Epoch__c"]) + 1  # type: ignore[index]
+    firm.save(firm.org.admin_user_id, group, Epoch__c=epoch, Turn__c=0)
+    return f"{group} begins epoch {epoch}"
 
 
 LEADS_MAX = 14
@@ -229,23 +229,26 @@ AGAIN = (0.0, 0.15, 0.15, 0.6)  # how many of the buyers fill in the form a seco
 
 
 def settle(firm: Company) -> None:
-    """Draw what the people of this play are fond of, and what they never do; in some nobody touches the groups."""
-    quiet = firm.dice.random() < 0.15
+    """Draw what the people of this play are fond of, and what they never do; in plain ones they never touch a group,
+    nor give a lead back.
+    """
     firm.habits = {each.__name__: firm.dice.choice(HABITS) for each, _ in ON_LEADS}
-    firm.habits |= {each.__name__: 0.0 if quiet else firm.dice.choice(HABITS) for each, _ in ON_GROUPS}
+    firm.habits |= {each.__name__: 0.0 if firm.plain else firm.dice.choice(HABITS) for each, _ in ON_GROUPS}
     if "late" in firm.traits:
         firm.habits[turns_mode.__name__] = 10.0
     firm.habits[comes.__name__] = firm.dice.choice(AGAIN)
+    if firm.plain:
+        firm.habits |= {each.__name__: 0.0 for each in (gives_back, transfers, comes_again, comes)}
 
 
-def act(firm: Company, acts: Sequence[tuple[Act, int]], leads: Sequence[str]) -> str | None:
-    """One of the acts, by weight and habit; what the org refuses is told and changes nothing."""
+def act(firm: Company, acts: Sequence[tuple[Act, int]], near: Sequence[str]) -> str | None:
+    """One of the acts, by weight and habit, upon what is `near`; what the org refuses is told and changes nothing."""
     weights = [weight * firm.habits[each.__name__] for each, weight in acts]
     if not any(weights):
         return None
     chosen = firm.dice.choices([each for each, _ in acts], weights)[0]
     try:
-        return chosen(firm, leads)
+        return chosen(firm, near)
     except Failure as refused:
         return f"{chosen.__name__} was refused: {refused.code}"
 
@@ -266,6 +269,11 @@ def _saved(firm: Company, opened: Transaction, several: Sequence[Mapping[str, An
         if isinstance(one, Failure):
             raise one
     return [str(one) for one in found]
+
+
+def _among(firm: Company, near: Sequence[str], all_of_them: Sequence[str]) -> str:
+    """One of those in flight, or any."""
+    return firm.dice.choice([one for one in near if one in all_of_them] or all_of_them)
 
 
 def _instant(at: Any) -> str:

@@ -21,6 +21,7 @@ from typing import Any
 from lead_router.jobs.engine import Engine
 from lead_router.jobs.migrations import migrate
 from lead_router.jobs.sqlite import SqliteEngine
+from lead_router.jobs.statements import LINE_UP
 from org_simulator.clock import ManualClock
 from org_simulator.cometd.server import Server
 from org_simulator.cometd.sessions import Terms
@@ -251,8 +252,8 @@ class Play:
             self.count("clock: jump")
             self.note(f"the clock of {host.name} is off by {host.offset_s} s")
 
-    def _people(self, *acts: tuple[people.Act, int], leads: tuple[str, ...] = ()) -> None:
-        done = people.act(self.company, acts, leads)
+    def _people(self, *acts: tuple[people.Act, int], near: tuple[str, ...] = ()) -> None:
+        done = people.act(self.company, acts, near)
         if done is not None:
             self.counts["acts of people"] += 1
             self.note(done)
@@ -294,7 +295,8 @@ class Play:
             self.count("process: killed")
             point.router.alive = False
             raise Crashed
-        if self.depth < DEPTH_MAX and self.dice.random() < self.air.meddling * bias:
+        eager = INTAKE_BIAS if _records(point) else bias
+        if self.depth < DEPTH_MAX and self.dice.random() < self.air.meddling * eager:
             with self._deeper():
                 self._meddle(point)
         return self._spoils(point) if point.when == "before" else None
@@ -302,14 +304,16 @@ class Play:
     def _meddle(self, point: Point) -> None:
         """Someone else acts before the router goes on, most often on the very lead in flight."""
         chance = self.dice.random()
+        if _records(point):
+            chance = 0.5 + chance / 2  # what races with the intake is time, and who else listens
         self.counts["meddled"] += 1
         racing = faults.COMMIT in point.what and point.when == "before"
         if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
             self._inside_acts(self.inside, point.leads)
         elif chance < 0.35:
-            self._people(*people.ON_LEADS, leads=point.leads)
+            self._people(*people.ON_LEADS, near=point.leads)
         elif chance < 0.50:
-            self._people(*people.ON_GROUPS)
+            self._people(*people.ON_GROUPS, near=point.others)
         elif chance < 0.70:
             seconds = self.dice.choice((0.5, 10.0, 61.0, 130.0))
             self.count("answer: slow")
@@ -384,6 +388,11 @@ class Play:
                 return
             asked = busy or everybody
             self.elapse(1.0 if busy and all(name == "intake" for _, name in busy) else 0.01)
+
+
+def _records(point: Point) -> bool:
+    """Whether the intake is about to record what it heard."""
+    return point.loop == "intake" and point.when == "before" and LINE_UP in point.what
 
 
 @lru_cache
