@@ -39,9 +39,11 @@ def main() -> int:
             if one_more.broken and not asked.json:
                 sys.stdout.write(f"{one_more.broken[0]}\n  {replay(one_more.seed, apex=asked.apex)}\n")
                 sys.stdout.flush()
+            if sum(bool(one.broken) for one in results) >= asked.enough > 0:
+                break
     took_s = time.perf_counter() - began
     if asked.json:
-        sys.stdout.write(json.dumps({one.seed: one.broken for one in results if one.broken}) + "\n")
+        sys.stdout.write(json.dumps({one.seed: one.broken for one in results}) + "\n")
     else:
         _report(results, took_s)
     return 1 if any(one.broken for one in results) else 0
@@ -59,7 +61,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--apex", action="store_true", default=None, help="the shipped Apex routes too in all of them")
-    parser.add_argument("--json", action="store_true", help="print the broken promises by seed, and nothing else")
+    parser.add_argument("--enough", type=int, default=0, help="end after so many red seeds")
+    parser.add_argument(
+        "--json", action="store_true", help="print the broken promises by seed played, and nothing else"
+    )
     return parser
 
 

@@ -1,9 +1,9 @@
 """The simulation is tested: production code is broken one line at a time, and some promise must turn red.
 
-    PYTHONPATH=tests python -m simulation.mutations [--seeds 150] [--only NAME …]
+    PYTHONPATH=tests python -m simulation.mutations [--seeds 300] [--enough 5] [--only NAME …] [--write]
 
 Each mutation is made in a copy of the sources. One that no seed notices is a hole in the promises, unless another line
-keeps them too.
+keeps them too: then both are broken, and that must be noticed. `--write` puts what was found into MUTATIONS.md.
 """
 
 from __future__ import annotations
@@ -16,10 +16,21 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+TABLE = Path(__file__).with_name("MUTATIONS.md")
+HEAD = """# What the plays notice
+
+Written by `PYTHONPATH=tests python -m simulation.mutations --write`: production is broken as `mutations.py` says, seeds
+are played until some are red, and the promises of `promises.py` and `duties.py` that turned red are counted by seeds.
+Where a row says "not seen" another line keeps the promises; what is broken together with that line follows it. Rows not
+played yet are missing.
+
+| Broken | Red promises | Red seeds |
+|---|---|---|"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,7 @@ class Mutation:
     """In `file`, below `src/lead_router` (or the repository, with a leading slash), `old` becomes `new`, once.
 
     `kept` says what keeps every promise all the same, where something does: the line saves work, or is a second guard.
+    `guards` are the mutations that break what keeps them; with all of these made, some promise must turn red.
     """
 
     name: str
@@ -34,8 +46,11 @@ class Mutation:
     old: str
     new: str
     kept: str = ""
+    guards: tuple[str, ...] = ()
 
 
+_OBJECTS = "/salesforce_metadata/force-app/main/default/objects"
+_ORG = ("no-owner-guard", "no-turn-guard", "no-job-key", "no-lead-key", "no-turn-key")
 _HELD = (
     "WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'\n"
     "      AND routing_job.status = 'working'"
@@ -53,14 +68,14 @@ MUTATIONS = (
         "jobs/listener_statements.py",
         "AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT)\n    ))",
         "AND l.channel = :fence_channel\n    ))",
-        kept="an older position only hears events again, and their jobs are there",
     ),
     Mutation(
         "fence-renew",
         "loops/routing.py",
         "if lost:",
         "if False:",
-        kept="the ledger's keys refuse the second one; it saves calls",
+        kept="the org's rules and keys refuse the second write, each for itself; it saves calls",
+        guards=_ORG,
     ),
     Mutation(
         "position-first",
@@ -76,15 +91,30 @@ MUTATIONS = (
     ),
     Mutation(
         "no-owner-guard",
-        "/salesforce_metadata/force-app/main/default/objects/Lead/validationRules/Routing_Owner_Moved.validationRule-meta.xml",
+        f"{_OBJECTS}/Lead/validationRules/Routing_Owner_Moved.validationRule-meta.xml",
         "<active>true</active>",
         "<active>false</active>",
     ),
     Mutation(
         "no-turn-guard",
-        "/salesforce_metadata/force-app/main/default/objects/Round_Robin_Group__c/validationRules/Turn_Moved.validationRule-meta.xml",
+        f"{_OBJECTS}/Round_Robin_Group__c/validationRules/Turn_Moved.validationRule-meta.xml",
         "<active>true</active>",
         "<active>false</active>",
+    ),
+    *(
+        Mutation(
+            name,
+            f"{_OBJECTS}/Lead_Assignment__c/fields/{field}.field-meta.xml",
+            "<unique>true</unique>",
+            "<unique>false</unique>",
+            kept=f"{other} refuses the same write",
+            guards=_ORG,
+        )
+        for name, field, other in (
+            ("no-job-key", "Idempotency_Key__c", "the lead's key, or the rule of its owner"),
+            ("no-lead-key", "Lead_Key__c", "the rule of its owner"),
+            ("no-turn-key", "Turn_Key__c", "the rule of the group's turn"),
+        )
     ),
     Mutation(
         "unknown-is-committed",
@@ -97,7 +127,8 @@ MUTATIONS = (
         "loops/routing.py",
         "                if self._org.committed(batch):",
         "                if False:",
-        kept="the identical request meets its own key and ends as already routed",
+        kept="the org's rules and keys refuse the identical request, each for itself",
+        guards=_ORG,
     ),
     Mutation(
         "turn-taken-is-done",
@@ -128,7 +159,15 @@ MUTATIONS = (
         "loops/receipts.py",
         'endings[lead_id] = Done("already routed")',
         "moved.add(lead_id)",
-        kept="decided anew it finds its own stamp",
+        kept="decided anew it finds its own key in the ledger",
+        guards=("own-key-unread",),
+    ),
+    Mutation(
+        "own-key-unread",
+        "core/reopening.py",
+        "if ask.idempotency_key in table.routed:",
+        "if False:",
+        kept="the ledger refuses its key a second time",
     ),
     Mutation(
         "no-refund", "jobs/statements.py", "THEN attempts - 1 ELSE attempts END", "THEN attempts ELSE attempts END"
@@ -227,44 +266,84 @@ MUTATIONS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Of so many `seeds` played, so many were `red`; `promises` counts each broken one by the seeds that saw it."""
+
+    seeds: int
+    red: int
+    promises: Counter[str]
+
+    def told(self) -> str:
+        """The promises, by how many seeds saw each."""
+        return ", ".join(f"{name} {count}" for name, count in self.promises.most_common())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m simulation.mutations", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=150)
+    parser.add_argument("--seeds", type=int, default=300, help="how many at most")
+    parser.add_argument("--enough", type=int, default=5, help="so many red seeds, and the next mutation is made")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--write", action="store_true", help=f"put the rows into {TABLE.name}, where the others stay")
     asked = parser.parse_args()
     blind = 0
-    for mutation in MUTATIONS:
-        if asked.only and mutation.name not in asked.only:
+    for name, several in experiments().items():
+        if asked.only and not {name, name.partition(" ")[0]} & set(asked.only):
             continue
-        found = _play(mutation, asked)
-        told = f"not seen: {mutation.kept}" if mutation.kept else "NOT SEEN"
-        red = ", ".join(f"{name} {count}" for name, count in found.most_common()) or told
-        blind += not found and not mutation.kept
-        sys.stdout.write(f"{mutation.name:28}{red}\n")
+        found = _play(several, asked)
+        kept = several[0].kept if len(several) == 1 else ""
+        blind += not found.red and not kept
+        told = found.told() or (f"not seen: {kept}" if kept else "NOT SEEN")
+        row = f"| {name} | {told} | {found.red} of {found.seeds} |"
+        sys.stdout.write(row + "\n")
         sys.stdout.flush()
+        if asked.write:
+            write({name: row})
     return 1 if blind else 0
 
 
-def _play(mutation: Mutation, asked: argparse.Namespace) -> Counter[str]:
-    """Broken promises of the mutated sources, each by the number of seeds that saw it."""
+def experiments() -> dict[str, tuple[Mutation, ...]]:
+    """What is broken at once, by the first words of its row: each line alone, and with it all that keeps its promise.
+
+    Where several lines keep it these are broken without it too, so that the difference is seen.
+    """
+    known = {mutation.name: mutation for mutation in MUTATIONS}
+    found: dict[str, tuple[Mutation, ...]] = {}
+    for one in MUTATIONS:
+        found[one.name] = (one,)
+        if one.name not in one.guards and one.guards:
+            found[f"{one.name} and {_title(one.guards)}"] = (one, *(known[name] for name in one.guards))
+    found[_title(_ORG)] = tuple(known[name] for name in _ORG)
+    return found
+
+
+def _title(guards: tuple[str, ...]) -> str:
+    return "no-guard-in-the-org" if guards == _ORG else " and ".join(guards)
+
+
+def write(rows: Mapping[str, str]) -> None:
+    """Put the rows into the table; rows of mutations that were not made now stay, those of none that there is go."""
+    before = {
+        line.split(" | ")[0][2:]: line for line in TABLE.read_text(encoding="utf-8").splitlines() if " | " in line
+    }
+    known = {**before, **rows}
+    TABLE.write_text("\n".join([HEAD, *(known[name] for name in experiments() if name in known), ""]), encoding="utf-8")
+
+
+def _play(several: tuple[Mutation, ...], asked: argparse.Namespace) -> Found:
+    """What the mutated sources break, in as many seeds as it takes. Raises RuntimeError where they cannot be played."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         copy = Path(folder)
         for name in ("src", "salesforce_metadata", "tests/simulation"):
             shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        mutate(mutation, copy)
-        words = [
-            "--seeds",
-            str(asked.seeds),
-            "--first",
-            str(asked.first),
-            "--processes",
-            str(asked.processes),
-            "--json",
-        ]
+        for mutation in several:
+            mutate(mutation, copy)
+        names = ("seeds", "first", "enough", "processes")
+        words = [word for name in names for word in (f"--{name}", str(getattr(asked, name)))]
         ended = subprocess.run(
-            [sys.executable, "-m", "simulation", *words],
+            [sys.executable, "-m", "simulation", *words, "--json"],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": f"{copy / 'src'}:{copy / 'tests'}"},
             capture_output=True,
@@ -272,9 +351,10 @@ def _play(mutation: Mutation, asked: argparse.Namespace) -> Counter[str]:
             check=False,
         )
     if ended.returncode not in {0, 1} or not ended.stdout:
-        return Counter({f"did not run: {ended.stderr[-300:]}": 1})
-    seeds = json.loads(ended.stdout)
-    return Counter(name for several in seeds.values() for name in {what.partition(":")[0] for what in several})
+        raise RuntimeError(ended.stderr[-300:])
+    seeds: dict[str, list[str]] = json.loads(ended.stdout)
+    red = [{what.partition(":")[0] for what in broken} for broken in seeds.values() if broken]
+    return Found(len(seeds), len(red), Counter(name for one in red for name in sorted(one)))
 
 
 def source(mutation: Mutation, root: Path) -> Path:

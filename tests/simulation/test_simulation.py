@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simulation.__main__ import replay
-from simulation.mutations import MUTATIONS, Mutation, source
+from simulation.mutations import MUTATIONS, TABLE, Mutation, experiments, source
 from simulation.play import played
 from simulation.promises import broken
 from simulation.shared import shared
@@ -91,3 +91,12 @@ def test_what_a_mutation_breaks_is_there(mutation: Mutation):
     """The line stands in production once, and is changed: else the table of mutations would tell of nothing."""
     assert source(mutation, TESTS.parent).read_text(encoding="utf-8").count(mutation.old) == 1
     assert mutation.old != mutation.new
+
+
+def test_the_table_of_mutations_has_no_hole():
+    """Each row is of what can be broken still, in its order, and none says that nobody saw what nothing else keeps."""
+    text = TABLE.read_text(encoding="utf-8")
+    rows = [line.split(" | ")[0][2:] for line in text.splitlines() if " | " in line][1:]
+
+    assert rows == [name for name in experiments() if name in rows]
+    assert "NOT SEEN" not in text
