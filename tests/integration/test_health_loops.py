@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from lead_router.errors import StoreUnavailable
 from lead_router.jobs import sqlite
 from lead_router.loops import runner as runners
 from lead_router.loops.listening import KEEP_EVERY_S
@@ -50,6 +51,18 @@ class Life:
             assert time.monotonic() < deadline, self.vitals.health()
             threading.Event().wait(0.002)
 
+    def write(self, act):
+        """Whatever the loops write meanwhile: a wait for them is as short here as theirs."""
+
+        def written():
+            try:
+                act()
+            except StoreUnavailable:
+                return False
+            return True
+
+        self.until(written)
+
     def stop(self):
         self.runner.stop()
         if self.thread.ident is not None:
@@ -90,12 +103,13 @@ def _claimer(life):
 
 def _renewal(life):
     life.worker._store.renew = _raises
-    life.rig.leads(3)
+    made = [life.rig.rest_org.lead() for _ in range(3)]
+    life.write(lambda: life.rig.told(*made))
 
 
 def _sweep(life):
     life.rig.client.unassigned = _raises
-    life.rig.store.request_sweep("test")
+    life.write(lambda: life.rig.store.request_sweep("test"))
 
 
 def _reload(life):

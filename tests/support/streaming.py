@@ -65,7 +65,9 @@ class Hearer:
             self.intake.step()
 
     def subscribed(self) -> None:
+        """Until it is, and what the subscription itself tells is recorded, for which another poll may be needed."""
         self.until(lambda: self.source.state() == "subscribed")
+        self.intake.step()
 
     def heard(self, count: int) -> None:
         """Until there are so many jobs, and the position stands behind them."""
