@@ -96,3 +96,23 @@ def test_a_claim_that_the_database_refuses_is_no_empty_queue(rig):
     rig.drain(worker)
 
     assert rig.outcomes() == ["assigned"]
+
+
+def test_who_lost_a_claim_shows_nothing_on_its_lead(rig):
+    """C7: nobody was there when it was read; the answer came after the lease, and another has given it out since."""
+    group = next(row["Id"] for row in rig.rest_org.rows("Round_Robin_Group__c") if row["Key__c"] == "Japan")
+    member = next(row["Id"] for row in rig.rest_org.rows("Round_Robin_Member__c") if row["Group__c"] == group)
+    rig.rest_org.update(member, Weight__c=0)
+    leads = rig.leads(2, Country="Japan")
+    rival = rig.worker(rig.connect(), name="rival")
+
+    def comes_late() -> None:
+        rig.rest_org.update(member, Weight__c=1)
+        rig.clock.advance(LEASE_S + 10)
+        assert rival.step()
+
+    rig.client.after_read.append(comes_late)
+    rig.router.step()
+
+    assert [rig.lead(lead)["Routing_Status__c"] for lead in leads] == ["Assigned", "Assigned"]
+    assert rig.outcomes() == ["assigned", "assigned"]

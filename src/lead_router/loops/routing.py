@@ -20,6 +20,7 @@ from lead_router.loops.portions import Portion, counted, halves, stuck, without
 from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.taking import taken
+from lead_router.loops.telling import tell
 from lead_router.ports import (
     Bury,
     Committed,
@@ -33,7 +34,6 @@ from lead_router.ports import (
     Refusal,
     Refused,
     Release,
-    Retry,
 )
 
 _log = structlog.get_logger(__name__)
@@ -144,21 +144,17 @@ class Routing:
                         _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
                     if decision.behind is not None:
                         older.add(decision.behind)
-        self.mark(marks)
-        self._end(endings)
+        if marks:
+            still = {job.lead_id for job in self._keep([self.open[mark.lead_id] for mark in marks])}
+            self.mark([mark for mark in marks if mark.lead_id in still])
+        self._end([(job, ending) for job, ending in endings if job.lead_id in self.open])
         self._store.ask_leads(sorted(older))
 
     def _write(self, batch: Batch, portion: Portion) -> list[Portion]:
         jobs = tuple(self.open[write.ask.lead_id] for write in batch.writes)
-        # Those of later writes too: the claim as a whole may take longer than one lease, each call of it may not.
-        kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)
-        lost = tuple(job for job in jobs if job.id not in kept)
-        if lost:
-            for job in lost:
-                self.open.pop(job.lead_id)
-                _log.warning("claim_lost", lead=job.lead_id, job=job.id)
-            rest = tuple(job for job in jobs if job.id in kept)
-            return [replace(portion, jobs=rest)] if rest else []
+        kept = self._keep(jobs)
+        if len(kept) < len(jobs):
+            return [replace(portion, jobs=kept)] if kept else []
         try:
             receipt = self._commit(batch)
         except RowLocked as fault:
@@ -172,6 +168,18 @@ class Routing:
             case Refused(faults=faults):
                 resolution = resolve(jobs, faults, self._wait_s)
                 return self._refused(counted(portion, batch, faults), jobs, resolution)
+
+    def _keep(self, jobs: Sequence[Job]) -> tuple[Job, ...]:
+        """Those whose claim still holds, and holds for a lease more; another may have routed the others by now.
+
+        Those of later writes too: the claim as a whole may take longer than one lease, each call of it may not.
+        """
+        kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)
+        for job in jobs:
+            if job.id not in kept:
+                self.open.pop(job.lead_id)
+                _log.warning("claim_lost", lead=job.lead_id, job=job.id)
+        return tuple(job for job in jobs if job.id in kept)
 
     def _commit(self, batch: Batch) -> Receipt:
         for _ in range(UNKNOWN_TRIES):
@@ -191,9 +199,9 @@ class Routing:
             if isinstance(ending, Bury)
         ]
         for job, ending in resolution.endings:
-            _tell(job, ending)
-        self._end(list(resolution.endings))
-        self.mark(marks)
+            tell(job, ending)
+        ours = self._end(list(resolution.endings))
+        self.mark([mark for mark in marks if mark.lead_id in ours])
         ended = {job.id for job, _ in resolution.endings}
         open_jobs = tuple(job for job in jobs if job.id not in ended)
         why = resolution.stuck or stuck(portion)
@@ -217,8 +225,8 @@ class Routing:
     def _wait_for_a_person(self, jobs: tuple[Job, ...], text: str) -> None:
         """The leads of one group wait, shown as held; the other groups go on."""
         _log.error("group_stuck", leads=len(jobs), reason=text)
-        self._end([(job, Release(STUCK_RETRY_S, f"held: {text}")) for job in jobs])
-        self.mark([Mark(job.lead_id, Status.HELD, text) for job in jobs])
+        ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}")) for job in jobs])
+        self.mark([Mark(job.lead_id, Status.HELD, text) for job in jobs if job.lead_id in ours])
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
         if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
@@ -260,23 +268,24 @@ class Routing:
                     _log.info("lead_followed", lead=job.lead_id, first=first, owner=owner)
         self._end(endings)
 
-    def _end(self, endings: Sequence[tuple[Job, Ending]]) -> None:
-        if not endings:
-            return
-        kept = self._store.end(endings)
+    def _end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[str]:
+        """End the jobs; the answer names the leads of those that were still ours."""
+        kept = self._store.end(endings) if endings else frozenset()
         for job, _ in endings:
             self.open.pop(job.lead_id, None)
             if job.id not in kept:
                 _log.warning("claim_lost", lead=job.lead_id, job=job.id)
+        return frozenset(job.lead_id for job, _ in endings if job.id in kept)
 
     def fail(self, jobs: Iterable[Job], fault: Exception) -> None:
         """Jobs met code that was not written for them: their attempts count; when all are used they are dead."""
         text = unforeseen(fault)
         endings = [(job, failed(job, text, self._wait_s(job))) for job in jobs]
         for job, ending in endings:
-            _tell(job, ending)
-        self._end(endings)
-        self.mark([Mark(job.lead_id, Status.FAILED, text) for job, ending in endings if isinstance(ending, Bury)])
+            tell(job, ending)
+        ours = self._end(endings)
+        dead = [job.lead_id for job, ending in endings if isinstance(ending, Bury) and job.lead_id in ours]
+        self.mark([Mark(lead_id, Status.FAILED, text) for lead_id in dead])
 
     def mark(self, marks: Sequence[Mark]) -> None:
         """Show marks on leads; what is refused is logged and changes nothing else."""
@@ -287,12 +296,3 @@ class Routing:
                 _log.warning("lead_not_marked", lead=lead_id, error=error)
         except LeadRouterError as fault:
             _log.warning("leads_not_marked", leads=len(marks), error=str(fault))
-
-
-def _tell(job: Job, ending: Ending) -> None:
-    told = {"lead": job.lead_id, "job": job.id, "ending": type(ending).__name__.lower()}
-    match ending:
-        case Bury(error=error):
-            _log.warning("lead_settled", **told, error=error)
-        case Done() | Retry() | Release():
-            _log.info("lead_settled", **told)
