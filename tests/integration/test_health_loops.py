@@ -63,6 +63,12 @@ class Life:
 
         self.until(written)
 
+    def leads(self, count):
+        """New leads, told of by the stream."""
+        made = [self.rig.rest_org.lead() for _ in range(count)]
+        self.write(lambda: self.rig.told(*made))
+        return made
+
     def stop(self):
         self.runner.stop()
         if self.thread.ident is not None:
@@ -103,8 +109,7 @@ def _claimer(life):
 
 def _renewal(life):
     life.worker._store.renew = _raises
-    made = [life.rig.rest_org.lead() for _ in range(3)]
-    life.write(lambda: life.rig.told(*made))
+    life.leads(3)
 
 
 def _sweep(life):
@@ -178,7 +183,7 @@ def test_a_database_that_is_away_for_minutes(life, monkeypatch):
         gone.set()
 
     rig.client.before_write.append(leaves)
-    leads = rig.leads(2)
+    leads = life.leads(2)
     assert gone.wait(SETTLE_S)
     life.until(lambda: {fault.part for fault in life.vitals.health().waiting} == parts)
     for _ in range(10):
@@ -201,7 +206,7 @@ def test_a_commit_that_never_gets_its_rows_is_told(tmp_path):
     Once or twice is a busy moment; another process may well have the lead by then, and nobody here would take it back.
     """
     rig = Rig(tmp_path)
-    leads = rig.leads(2)
+    leads = life.leads(2)
     rig.rest_org.fault("lock_timeout", path="/composite", body="Turn_Key__c", count=None)
     told = []
     for _ in range(IN_VAIN_MAX):

@@ -22,7 +22,6 @@ SOON = timedelta(minutes=10)
 TOLD_S = 60.0  # looks of a job that rests for longer come later
 KEPT = timedelta(seconds=1)  # a time need not come back to the millisecond
 GIVEN_BY = "given_by"  # the payload's word for the user who gave the lead to someone
-_STAMP = "routing_idem_key__c"  # what a router writes with the owner that it gives, and nobody else
 _SHORT = 15
 
 
@@ -33,8 +32,11 @@ def given_by(change: Change, configuration: Configuration) -> str | None:
     """
     ours = configuration.integration_user_id
     given = change.change_type == "UPDATE" and isinstance(change.fields.get("OwnerId"), str)
-    given = given and not any(name.lower() == _STAMP for name in (*change.changed_fields, *change.fields))
-    return change.commit_user if given and change.commit_user[:_SHORT] not in {"", ours[:_SHORT]} else None
+    return (
+        change.commit_user
+        if given and not change.stamped and change.commit_user[:_SHORT] not in {"", ours[:_SHORT]}
+        else None
+    )
 
 
 def overridden(configuration: Configuration, snapshot: Snapshot, jobs: Sequence[Job]) -> list[Overridden]:

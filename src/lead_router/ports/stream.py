@@ -21,6 +21,7 @@ class Change:
     """One record's change, out of an event that may carry several. `fields` holds what the event said, no more.
 
     `change_type` is Salesforce's (CREATE, UPDATE, GAP_CREATE, …); `identity` is the transaction key and sequence.
+    `stamped`: a router's key was written with it, ours or the one inside.
     """
 
     record_id: str
@@ -31,6 +32,7 @@ class Change:
     committed_at: datetime
     changed_fields: frozenset[str]
     fields: Mapping[str, Any]
+    stamped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,7 @@ def _changes(header: Mapping[str, Any], payload: Mapping[str, Any]) -> tuple[tup
     committed_at = _moment(_member(header, "commitTimestamp", int))
     identity = f"{_key(header, 'transactionKey')}.{_member(header, 'sequenceNumber', int)}"
     ids, vague, malformed = _record_ids(_member(header, "recordIds", list))
+    changed_fields = _changed_fields(header, change_type, fields)
     changes = tuple(
         Change(
             record_id=record_id,
@@ -118,8 +119,9 @@ def _changes(header: Mapping[str, Any], payload: Mapping[str, Any]) -> tuple[tup
             origin=_text(header, "changeOrigin"),
             commit_user=_text(header, "commitUser"),
             committed_at=committed_at,
-            changed_fields=_changed_fields(header, change_type, fields),
+            changed_fields=changed_fields,
             fields=fields,
+            stamped=LeadFields.STAMP in changed_fields or LeadFields.STAMP in fields,
         )
         for record_id in ids
     )
