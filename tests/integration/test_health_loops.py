@@ -206,7 +206,7 @@ def test_a_commit_that_never_gets_its_rows_is_told(tmp_path):
     Once or twice is a busy moment; another process may well have the lead by then, and nobody here would take it back.
     """
     rig = Rig(tmp_path)
-    leads = life.leads(2)
+    leads = rig.leads(2)
     rig.rest_org.fault("lock_timeout", path="/composite", body="Turn_Key__c", count=None)
     told = []
     for _ in range(IN_VAIN_MAX):
