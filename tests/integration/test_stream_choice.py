@@ -19,6 +19,7 @@ from support.simulator import simulator
 @pytest.fixture(scope="module")
 def org(tmp_path_factory):
     with simulator("--pubsub-port", "0", tls=tmp_path_factory.mktemp("tls")) as org:
+        org.client().create("Lead", LastName="Doe", Company="Acme")
         yield org
 
 
@@ -54,7 +55,6 @@ def hears(source):
 @pytest.mark.parametrize(("stream", "protocol"), [("auto", "pubsub"), ("pubsub", "pubsub"), ("cometd", "cometd")])
 def test_each_protocol_brings_leads_over_verified_tls(stream, protocol, org):
     """Auto takes Pub/Sub API where it is reached; one line of the log says which it is."""
-    org.client().create("Lead", LastName="Doe", Company="Acme")
     source, chosen = opened(org, stream=stream, pubsub_endpoint=org.ready["pubsub"])
     assert chosen["protocol"] == protocol
     assert hears(source)
