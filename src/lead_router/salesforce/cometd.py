@@ -10,14 +10,12 @@ from pathlib import Path
 
 import structlog
 
-from lead_router.errors import LeadRouterError
 from lead_router.ports import Delivery, Position
 from lead_router.salesforce import bayeux
 from lead_router.salesforce.changes import read_event
 from lead_router.salesforce.cometd_session import Session
 from lead_router.salesforce.gaps import REFUSED, Gaps
 from lead_router.salesforce.losses import (
-    Broken,
     ClientEnded,
     Loss,
     Lost,
@@ -104,7 +102,6 @@ class CometdLine:
         self._monotonic = monotonic
         self._log = log
         self._progress = Progress(channel, Numbers())
-        self._loaded = False
         self._up = False
         self._gaps = Gaps(log)
         self._hasty = 0
@@ -122,7 +119,8 @@ class CometdLine:
 
     async def open(self) -> None:
         """Log in, shake hands, subscribe to the channel and then to the notices."""
-        self._load()
+        if not self._progress.load_once(self._load_position):
+            self._gaps.miss("the stored position is no CometD replay id: subscribed to all retained events instead")
         await self._session.open()
         await self._subscribe()
         self._notices.lost()
@@ -197,17 +195,6 @@ class CometdLine:
             with contextlib.suppress(Lost):
                 await self._session.leave()
         await self._session.forget()
-
-    def _load(self) -> None:
-        if self._loaded:
-            return
-        try:
-            position = self._load_position()
-        except LeadRouterError as fault:
-            raise Lost(Broken(f"the stored position could not be read: {fault}")) from None
-        self._loaded = True
-        if position is not None and not self._progress.loaded(position):
-            self._gaps.miss("the stored position is no CometD replay id: subscribed to all retained events instead")
 
     async def _subscribe(self) -> None:
         stored, origin = self._progress.start()

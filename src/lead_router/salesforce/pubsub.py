@@ -15,7 +15,6 @@ from typing import Any
 
 import structlog
 
-from lead_router.errors import LeadRouterError
 from lead_router.ports import Delivery, Position, Unreadable
 from lead_router.salesforce.avro import Schemas, Undecodable
 from lead_router.salesforce.changes import Reading, read_payload
@@ -124,14 +123,13 @@ class PubSubLine:
         self._schemas = Schemas()
         self._stream: Stream | None = None
         self._inbox: list[tuple[bytes, Reading]] = []
-        self._loaded = False
         self.answer_within_s = call_limits.idle_s
         self._log = LOG.bind(channel=topic)
         self._gaps = Gaps(self._log)
 
     async def open(self) -> None:
         """A token, the topic, the stream. An id that is refused makes way for all that is retained, and a sweep."""
-        self._load()
+        self._progress.load_once(self._load_position)  # any bytes are an id here
         self._channel.use(await self._login.log_in())
         told = await self._channel.topic(self._topic)
         if not told.can_subscribe:
@@ -206,17 +204,6 @@ class PubSubLine:
         self._end()
         await self._notices.end()
         await self._channel.close()
-
-    def _load(self) -> None:
-        if self._loaded:
-            return
-        try:
-            position = self._load_position()
-        except LeadRouterError as fault:
-            raise Lost(Broken(f"the stored position could not be read: {fault}")) from None
-        self._loaded = True
-        if position is not None:
-            self._progress.loaded(position)
 
     def _expire(self) -> None:
         self._log.warning("stream_position_expired")

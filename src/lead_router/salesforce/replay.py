@@ -6,11 +6,13 @@ last id of an answer is stored only after another id followed it, or after the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from lead_router.errors import LeadRouterError
 from lead_router.ports import Delivery, Position
 from lead_router.salesforce.bayeux import RETAINED
+from lead_router.salesforce.losses import Broken, Lost
 
 Id = TypeVar("Id")
 
@@ -72,6 +74,7 @@ class Progress(Generic[Id]):
         self._ids: Ids[Id] = ids
         self._open: Id | None = None
         self._asked_at: float | None = None
+        self._loaded = False
         self.position: Position | None = None
 
     def loaded(self, position: Position) -> bool:
@@ -81,6 +84,17 @@ class Progress(Generic[Id]):
         if not usable:
             self.expired()
         return usable
+
+    def load_once(self, load: Callable[[], Position | None]) -> bool:
+        """Take over what `load` gives, until that succeeds once; False as `loaded` says. Raises Lost."""
+        if self._loaded:
+            return True
+        try:
+            position = load()
+        except LeadRouterError as fault:
+            raise Lost(Broken(f"the stored position could not be read: {fault}")) from None
+        self._loaded = True
+        return position is None or self.loaded(position)
 
     def stored(self, position: Position) -> None:
         """The position is on disk."""
