@@ -175,15 +175,17 @@ def test_a_database_that_is_away_for_minutes(life, monkeypatch):
     rig, parts = life.rig, {"intake", "worker-1", "upkeep"}
     other = sqlite3.connect(rig.path / "jobs.db", isolation_level=None, check_same_thread=False)
     life.start()
-    gone = threading.Event()
+    told, gone = threading.Event(), threading.Event()
 
     def leaves():
+        assert told.wait(SETTLE_S)  # a sweep may find the leads before their events are recorded
         other.execute("BEGIN IMMEDIATE")
         rig.clock.advance(KEEP_EVERY_S)
         gone.set()
 
     rig.client.before_write.append(leaves)
     leads = life.leads(2)
+    told.set()
     assert gone.wait(SETTLE_S)
     life.until(lambda: {fault.part for fault in life.vitals.health().waiting} == parts)
     for _ in range(10):
@@ -191,11 +193,11 @@ def test_a_database_that_is_away_for_minutes(life, monkeypatch):
         now = rig.clock.monotonic()
         life.until(lambda now=now: all(life.vitals.pulse(part).last.due_at >= now for part in parts))
         assert (life.vitals.health().live, life.vitals.health().ready) == (True, False)
-    (told,) = {fault.reason.partition(":")[0] for fault in life.vitals.health().waiting}
+    (kind,) = {fault.reason.partition(":")[0] for fault in life.vitals.health().waiting}
     other.close()
     life.until(lambda: life.vitals.health().ready and all(job.status == "done" for job in rig.jobs()))
 
-    assert told == "StoreUnavailable"
+    assert kind == "StoreUnavailable"
     assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob"]
     assert ({job.attempts for job in rig.jobs()}, len(rig.ledger())) == ({1}, 2)
 
