@@ -1,0 +1,48 @@
+"""The named figures of report.json: each with its unit, its target and what it is measured against."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.report import HERE
+
+FILE = HERE / "report.json"
+_WORDS = {">=": operator.ge, "<=": operator.le}
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One figure of one run. `target` is `">=40"` or `"<=12"`, in `unit`; `baseline` says in words against what."""
+
+    value: float
+    unit: str
+    target: str
+    baseline: str
+
+    @property
+    def reached(self) -> bool:
+        """Whether the value is within its target. Raises KeyError for a target that begins otherwise."""
+        return bool(_WORDS[self.target[:2]](self.value, float(self.target[2:])))
+
+
+def put(figures: Mapping[str, Named], file: Path = FILE) -> None:
+    """Write the figures into the file, by name; those of other benchmarks stay."""
+    before = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    known = {**before, **{name: asdict(one) for name, one in figures.items()}}
+    file.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n", encoding="utf-8")
+
+
+def told(figures: Mapping[str, Named]) -> str:
+    """The figures as lines for a terminal, each with its target and whether it is reached."""
+    return "\n".join(
+        f"{name}: {one.value:,.3g} {one.unit} (target {one.target}{_missed(one)}; {one.baseline})"
+        for name, one in figures.items()
+    )
+
+
+def _missed(one: Named) -> str:
+    return "" if one.reached else ", NOT REACHED"
