@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -530,6 +531,61 @@ class TestSweep:
         """Its reason is told instead of the first start's."""
         store.request_sweep("gap event")
         assert store.take_sweep(every_s=600) == "gap event"
+
+
+class TestSetBack:
+    """C17: the database's clock goes back by an hour."""
+
+    def test_no_job_waits_for_the_former_clock_to_come_again(self, database, store):
+        """New, tried again, held or claimed by one that died: each is claimed when it would have been, or sooner."""
+        store.record([new_job(number) for number in range(4)])
+        retried, held, crashed, _ = store.claim("w", limit=4, lease_s=120)
+        store.end([(retried, Retry(90, "busy")), (held, Release(900, "held: nobody", "g1"))])
+        store.take_sweep(every_s=300)
+        database.wait(-3600)
+        store.record([new_job(4)])
+        early = leads(claim(store, lease_s=500))
+        reason = store.take_sweep(every_s=300) or ""
+        again = leads(claim(store, lease_s=500))
+        database.wait(125)
+
+        assert (early, sorted(again)) == ([lead_id(4)], [lead_id(0), lead_id(1)])
+        assert re.fullmatch(r"clock set back by at least (3600|35\d\d) s", reason)
+        assert sorted(leads(claim(store))) == [crashed.lead_id, lead_id(3)]
+        assert store.take_sweep(every_s=300) is None
+
+    def test_a_change_told_during_a_claim_is_kept(self, database, store):
+        """The job that was changed at work is asked again at once when it ends by being held."""
+        store.record([new_job(1)])
+        store.take_sweep(every_s=300)
+        (job,) = claim(store)
+        store.record([], changed=[job.lead_id])
+        database.wait(-3600)
+        store.take_sweep(every_s=300)
+        store.end([(job, Release(900, "held: nobody", "g1"))])
+
+        assert leads(claim(store)) == [job.lead_id]
+
+    @pytest.mark.parametrize(("back_s", "noticed"), [(50, False), (70, True)])
+    def test_a_minute_is_waited_out(self, database, store, back_s, noticed):
+        """Two that sweep at a time, of which one waited for the other, are no clock set back."""
+        store.take_sweep(every_s=300)
+        database.wait(-back_s)
+
+        assert (store.take_sweep(every_s=300) is not None) is noticed
+
+    def test_another_org_is_left_alone(self, database, store):
+        """Each org's own sweep sets its jobs right, so that none is missed."""
+        other = database.open(org_id="00D000000000002AAA")
+        for one in (store, other):
+            one.record([new_job(1)])
+            one.take_sweep(every_s=300)
+        database.wait(-3600)
+        store.take_sweep(every_s=300)
+        before = claim(other)
+        other.take_sweep(every_s=300)
+
+        assert (before, leads(claim(store)), leads(claim(other))) == ([], [lead_id(1)], [lead_id(1)])
 
 
 class TestOrgs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from structlog.testing import capture_logs
 
 from lead_router.core.keys import change_key
 from lead_router.errors import Unreachable
@@ -43,6 +44,23 @@ def test_a_sweep_is_due_at_once_when_asked_for_and_then_by_the_clock(rig: Rig):
     due = upkeep.step()
 
     assert (first, too_soon, asked, due) == (True, False, True, True)
+
+
+def test_a_clock_set_back_by_an_hour_holds_up_no_lead(rig: Rig):
+    """C17, P44: what waits is routed, what no event brought is swept, and one line of the log says why."""
+    rig.ahead_s = 3600.0
+    rig.leads(2)
+    upkeep = rig.upkeep()
+    upkeep.step()
+    rig.ahead_s = 0.0
+    rig.rest_org.lead()
+    with capture_logs() as lines:
+        steps = [upkeep.step(), upkeep.step()]
+    rig.drain()
+
+    told = [line for line in lines if line["log_level"] == "warning"]
+    assert (steps, rig.outcomes()) == ([True, False], ["assigned"] * 3)
+    assert [(line["event"], line["text"]) for line in told] == [("clock_set_back", "clock set back by at least 3600 s")]
 
 
 def test_a_lead_that_became_visible_behind_a_sweep_is_found_by_the_next(rig: Rig, monkeypatch):

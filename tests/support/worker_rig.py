@@ -65,6 +65,7 @@ class Rig:
         self.rest_org = RestOrg(self.switches, self.intake)
         self.org = self.rest_org.org
         self.clock = self.rest_org.clock
+        self.ahead_s = 0.0  # of the job database's clock, before the org's
         self._stores: list[SqlJobStore] = []
         self.store = self.open()
         self.client = self.connect()
@@ -75,7 +76,7 @@ class Rig:
         store = open_store(
             f"sqlite:///{self.path / database}",
             org_id=self.org.org_id,
-            clock=lambda: self.clock.now().timestamp(),
+            clock=lambda: self.clock.now().timestamp() + self.ahead_s,
             max_attempts=3,
         )
         self._stores.append(store)

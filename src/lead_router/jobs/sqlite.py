@@ -1,7 +1,7 @@
 """The embedded engine: one SQLite file, in WAL mode, synced to disk before a transaction counts as done.
 
-One host's clock is the database's time. Should it jump, jobs wait or leases end that much sooner or later; claim tokens
-still keep two attempts apart.
+One host's clock is the database's time. Should it jump, leases end that much sooner or later, and jobs wait until a
+sweep notices it (`sweeping`); claim tokens still keep two attempts apart.
 """
 
 from __future__ import annotations

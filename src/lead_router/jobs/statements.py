@@ -57,14 +57,6 @@ ASK_CHANGED: Final = """
     RETURNING id
 """.replace("{may}", MAY)
 
-TAKE_SWEEP: Final = """
-    INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
-    ON CONFLICT (org_id) DO UPDATE
-    SET begun_for = COALESCE(sweep.requested, :regular), requested = NULL, begun_at = {now}
-    WHERE sweep.requested IS NOT NULL OR sweep.begun_at <= {now} - :every_ms
-    RETURNING begun_for
-"""
-
 POSITION: Final = "SELECT replay_id FROM stream_position WHERE org_id = :org_id AND channel = :channel"
 
 BURY_CRASHED: Final = """

@@ -17,12 +17,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from lead_router.errors import Superseded
-from lead_router.jobs import forgetting, listener_statements, observing, views
+from lead_router.jobs import forgetting, listener_statements, observing, sweeping, views
 from lead_router.jobs import statements as sql
 from lead_router.jobs.engine import Engine, Row, Step
 from lead_router.jobs.listeners import SqlListeners, fence_of
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
+    SET_BACK,
     Ending,
     Hold,
     Job,
@@ -155,8 +156,13 @@ class SqlJobStore(SqlListeners):
         self._write(sql.REQUEST_SWEEP, reason=storable(reason), **fence_of(None))
 
     def take_sweep(self, *, every_s: float) -> str | None:
-        """The reason if a sweep is due, to one caller only; the first one ever is due at once."""
-        rows = self._write(sql.TAKE_SWEEP, first="first start", regular="interval", every_ms=in_ms(every_s))
+        """The reason if a sweep is due, to one caller only; the first one ever is due at once.
+
+        Two statements in one transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
+        """
+        reasons = {"first": "first start", "regular": "interval", "set_back": f"{SET_BACK} by at least "}
+        take = self._step(sweeping.TAKE_SWEEP, **reasons, every_ms=in_ms(every_s), set_back_ms=sweeping.SET_BACK_MS)
+        rows = self._engine.write([self._step(sweeping.SET_RIGHT, set_back_ms=sweeping.SET_BACK_MS), take])[1]
         return rows[0]["begun_for"] if rows else None
 
     def queue(self) -> QueueView:

@@ -15,7 +15,7 @@ from lead_router.errors import Permanent, RateLimited, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
-from lead_router.ports import JobStore, NewJob, Org
+from lead_router.ports import SET_BACK, JobStore, NewJob, Org
 
 _log = structlog.get_logger(__name__)
 
@@ -29,6 +29,7 @@ _REMEDY = (
     "it is subscribed anew by itself; if it stays silent, let `lead-router doctor` say whether the org publishes "
     "changes of leads and the integration user may still read them; until then each sweep finds what comes"
 )
+_CLOCK_REMEDY = "let a time service keep the clock of the job database's host"
 FORGET_EVERY_S = 3_600.0
 
 
@@ -147,6 +148,8 @@ class Upkeep:
             self._store.request_sweep(reason)
             raise
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
+        if reason.startswith(SET_BACK):
+            _log.warning("clock_set_back", text=reason, remedy=_CLOCK_REMEDY)
         self._listen_for_silence(moments)
         return True
 

@@ -22,7 +22,7 @@ from lead_router.ports.org import (
     TurnTaken,
     Usage,
 )
-from lead_router.ports.queue import ListenerView, QueueView, StreamView
+from lead_router.ports.queue import SET_BACK, ListenerView, QueueView, StreamView
 from lead_router.ports.store import (
     Bury,
     Done,
@@ -40,6 +40,7 @@ from lead_router.ports.store import (
 from lead_router.ports.stream import Change, Delivery, EventSource, Position, Unreadable
 
 __all__ = [
+    "SET_BACK",
     "AlreadyRouted",
     "Bury",
     "Change",

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+
+SET_BACK: Final = "clock set back"
+"""How the reason of a sweep begins that is due because the database's clock was set back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,7 +213,10 @@ class JobStore(Listeners, Protocol):
         ...
 
     def take_sweep(self, *, every_s: float) -> str | None:
-        """The reason if a sweep is due (asked for, or the last one is older than `every_s`), and mark it as begun."""
+        """The reason if a sweep is due (asked for, or the last one is older than `every_s`), and mark it as begun.
+
+        One a minute in the future tells of a clock set back: the reason begins with SET_BACK, and no job waits longer.
+        """
         ...
 
     def queue(self) -> QueueView:

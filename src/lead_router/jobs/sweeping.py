@@ -1,0 +1,36 @@
+"""The statements of the regular sweep, which is also where a clock that was set back is noticed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SET_BACK_MS: Final = 60_000
+"""How far ahead of the clock the last sweep lies at least, if the clock was set back; less, jobs wait out.
+
+More than a statement waits for a lock: when it gets it, another one's sweep may be that much younger than its now.
+"""
+
+# A queued job is due now, a claim keeps what it has of its lease. The table of one row comes first, so that no job is
+# read where the clock is as it was.
+SET_RIGHT: Final = """
+    UPDATE routing_job
+    SET next_run_at = next_run_at - COALESCE(locked_at, next_run_at) + {now},
+        lease_until = lease_until - locked_at + {now}, locked_at = CASE WHEN status = 'working' THEN {now} END
+    WHERE id IN (
+        SELECT j.id FROM sweep AS s CROSS JOIN routing_job AS j
+        WHERE s.org_id = :org_id AND s.begun_at > {now} + :set_back_ms
+          AND j.org_id = :org_id AND j.status IN ('queued', 'working') AND COALESCE(j.locked_at, j.next_run_at) > {now}
+        {skip_locked}
+    )
+"""
+
+TAKE_SWEEP: Final = """
+    INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
+    ON CONFLICT (org_id) DO UPDATE
+    SET begun_for = CASE WHEN sweep.begun_at > {now} + :set_back_ms
+                         THEN :set_back || ((sweep.begun_at - {now}) / 1000) || ' s'
+                         ELSE COALESCE(sweep.requested, :regular) END,
+        requested = NULL, begun_at = {now}
+    WHERE sweep.requested IS NOT NULL OR sweep.begun_at <= {now} - :every_ms OR sweep.begun_at > {now} + :set_back_ms
+    RETURNING begun_for
+"""
