@@ -1,12 +1,21 @@
-"""One burst: leads that arrive at once in one group, given out by the router or by the loop one writes first."""
+"""Leads that arrive at once, or one by one, given out by the router or by the loop that one writes first."""
 
 from __future__ import annotations
 
+import random
+import re
 import tempfile
-from contextlib import ExitStack, closing
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.figures import Burst, burst
+from simple_salesforce.exceptions import SalesforceError
+
+from benchmarks.figures import TOGETHER, Burst, Lone, Play, burst, commits
 from lead_router.demo.witness import Witness
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
@@ -15,72 +24,150 @@ from support.router import Router, environment, routers, until
 from support.simulator import Simulator, simulator
 from support.third_program import THREADS, Form, log_in
 
-REPS = ("Ann", "Ben", "Cem", "Dia", "Eli")
-GROUP = "all"
-TOGETHER = 200  # leads per call of the third program, the most that one call takes
-SETTLE_S = 120.0
-DEFAULTS = {"connect_timeout_s": "5", "read_timeout_s": "30", "lease_s": "120", "poll_s": "0.5"}
+REPS = 5  # of each group
+SETTLE_S = 600.0
+LONE_S = 30.0
+LOOK_S = 0.01
+PAUSE_S = (0.05, 0.25)  # between lone leads, uneven, so that they keep no step with any timer
+DEFAULTS = {"connect_timeout_s": "5", "read_timeout_s": "30", "lease_s": "60", "poll_s": "0.5"}
 UNASSIGNED = {"Sforce-Auto-Assign": "FALSE"}
-STATE = f"SELECT Id, Epoch__c, Turn__c FROM Round_Robin_Group__c WHERE Key__c = '{GROUP}'"
+MIB_KB = 1024
 
 
-def by_router(leads: int, latency_ms: int) -> Burst:
-    """`lead-router run` with its default settings, subscribed before the leads come; its calls, and no one else's."""
+@dataclass(frozen=True, slots=True)
+class Running:
+    """`lead-router run` with its default settings, subscribed, and the org and the job database it works on."""
+
+    org: Simulator
+    router: Router
+    jobs: JobStore
+
+    def memory_mb(self, name: str) -> float:
+        """What Linux tells of its memory: VmRSS for now, VmHWM for the most so far. 0 where it is another system."""
+        status = Path(f"/proc/{self.router.process.pid}/status") if self.router.process else Path()
+        found = re.search(rf"^{name}:\s+(\d+) kB", status.read_text("ascii") if status.is_file() else "", re.MULTILINE)
+        return int(found[1]) / MIB_KB if found else 0.0
+
+
+def by_router(play: Play) -> Burst:
+    """The router's calls and no one else's; it hears the stream before the leads come."""
+    with _running(play) as running:
+        form = Form(running.org)
+        before = _calls(running.org)
+        own = _post(form, play)
+        until(lambda: _idle(running.jobs, play.leads), SETTLE_S, "every lead's job done")
+        api_calls = _calls(running.org) - before - own
+        peak_mb = running.memory_mb("VmHWM")
+        running.router.stop()
+        return _seen(running.org, play, api_calls, peak_mb=peak_mb)
+
+
+def lone(leads: int, latency_ms: int) -> Lone:
+    """Leads that come one by one, each when the one before has its owner and the router has been idle for a while."""
+    dice = random.Random(leads)
+    with _running(Play(leads, 1, latency_ms)) as running:
+        form = Form(running.org)
+        for number in range(leads):
+            time.sleep(dice.uniform(*PAUSE_S))
+            form.post(_buyer(number, 1))
+            _await(running.jobs, number + 1)
+        rest_mb = running.memory_mb("VmRSS")
+        running.router.stop()
+        with closing(Witness(running.org.url)) as witness:
+            created, owned = commits(witness.lead_changes())
+    return Lone(latency_ms, tuple(float(owned[one] - created[one]) for one in created), rest_mb)
+
+
+def by_loop(play: Play, threads: int = 1) -> Burst:
+    """Three calls per lead with simple-salesforce: read whose turn it is, give the lead away, write the turn.
+
+    It holds no promise: it neither survives a crash between two calls, nor a second copy of itself, nor a person who
+    takes a lead meanwhile. It is told the leads' ids and the reps for free, and never has to wait for an event. In
+    threads it does not even keep its rotation: a turn that another thread wrote first is lost, and not repeated.
+    """
+    with _org(play) as org:
+        form = Form(org)
+        _post(form, play)
+        salesforce = log_in(org, None)
+        users = {row["LastName"]: row["Id"] for row in org.rows("User")}
+        lost: list[str] = []
+        before = _calls(org)
+
+        def give(place: int) -> None:
+            group = place % play.groups
+            (state,) = salesforce.query(_state(group))["records"]
+            epoch, turn = int(state["Epoch__c"] or 0), int(state["Turn__c"] or 0)
+            owner = users[_rep(group, turn % REPS)]
+            salesforce.Lead.update(form.created[place], {"OwnerId": owner}, headers=UNASSIGNED)
+            moved = {"Turn__c": turn + 1, "Expected_Turn__c": f"{epoch}.{turn}"}
+            try:
+                salesforce.Round_Robin_Group__c.update(state["Id"], moved)
+            except SalesforceError:
+                lost.append(form.created[place])
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(give, range(play.leads)))
+        return _seen(org, play, _calls(org) - before, lost=len(lost))
+
+
+def _state(group: int) -> str:
+    return f"SELECT Id, Epoch__c, Turn__c FROM Round_Robin_Group__c WHERE Key__c = '{_key(group)}'"
+
+
+def _key(group: int) -> str:
+    return f"group{group}"
+
+
+def _rep(group: int, place: int) -> str:
+    return f"Rep{group}x{place}"
+
+
+@contextmanager
+def _org(play: Play) -> Iterator[Simulator]:
+    groups = {_key(group): {_rep(group, place): 1 for place in range(REPS)} for group in range(play.groups)}
+    lands = {_key(group): f"Land {group}" for group in range(play.groups)}
+    with simulator("--latency-ms", str(play.latency_ms), scenario=scenario(groups, lands)) as org:
+        yield org
+
+
+@contextmanager
+def _running(play: Play) -> Iterator[Running]:
     with ExitStack() as opened:
-        org = opened.enter_context(_org(latency_ms))
+        org = opened.enter_context(_org(play))
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="lead-router-burst-")))
         router = Router(folder, environment(org, "sqlite:///jobs.db", **DEFAULTS))
         opened.enter_context(routers(router))
         router.await_event("leads_swept")
         database = f"sqlite:///{folder / 'jobs.db'}"
         jobs = opened.enter_context(closing(open_store(database, org_id=org.control("state")["org_id"])))
-        form = Form(org)
-        before = _calls(org)
-        own = _post(form, leads)
-        until(lambda: _idle(jobs, leads), SETTLE_S, "every lead's job done")
-        router.stop()
-        return _seen(org, leads, _calls(org) - before - own)
+        yield Running(org, router, jobs)
 
 
-def by_naive_loop(leads: int, latency_ms: int) -> Burst:
-    """Three calls per lead with simple-salesforce: read whose turn it is, give the lead away, write the turn.
-
-    It holds no promise: it neither survives a crash between two calls, nor a second copy of itself, nor a person who
-    takes a lead meanwhile. It is told the leads' ids and the reps for free, and never has to wait for an event.
-    """
-    with _org(latency_ms) as org:
-        form = Form(org)
-        _post(form, leads)
-        salesforce = log_in(org, None)
-        reps = [row["Id"] for row in org.rows("User") if row["LastName"] in REPS]
-        before = _calls(org)
-        for lead_id in form.created:
-            (state,) = salesforce.query(STATE)["records"]
-            epoch, turn = int(state["Epoch__c"] or 0), int(state["Turn__c"] or 0)
-            salesforce.Lead.update(lead_id, {"OwnerId": reps[turn % len(reps)]}, headers=UNASSIGNED)
-            moved = {"Turn__c": turn + 1, "Expected_Turn__c": f"{epoch}.{turn}"}
-            salesforce.Round_Robin_Group__c.update(state["Id"], moved)
-        return _seen(org, leads, _calls(org) - before)
-
-
-def _org(latency_ms: int):
-    return simulator("--latency-ms", str(latency_ms), scenario=scenario({GROUP: dict.fromkeys(REPS, 1)}))
-
-
-def _post(form: Form, leads: int) -> int:
+def _post(form: Form, play: Play) -> int:
     """All leads at once, each of another buyer; answers how many API calls that took."""
     answers: list[int] = []
     form.salesforce.session.hooks["response"].append(lambda answer, **_: answers.append(answer.status_code))
-    buyers = [
-        {"LastName": f"Buyer {number}", "Company": "Buyers Ltd", "Email": f"buyer{number}@buyer.example"}
-        for number in range(leads)
-    ]
+    buyers = [_buyer(number, play.groups) for number in range(play.leads)]
     form.post_all(buyers, threads=THREADS, together=TOGETHER)
     return len(answers)
 
 
+def _buyer(number: int, groups: int) -> dict[str, str]:
+    email, land = f"buyer{number}@buyer.example", f"Land {number % groups}"
+    return {"LastName": f"Buyer {number}", "Company": "Buyers Ltd", "Email": email, "Country": land}
+
+
 def _calls(org: Simulator) -> int:
     return int(org.control("state")["api_calls"])
+
+
+def _await(jobs: JobStore, done: int) -> None:
+    """Until so many jobs are done; looks often, as nothing else is asked meanwhile."""
+    deadline, rest = time.monotonic() + LONE_S, threading.Event()
+    while jobs.queue().done < done:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"lead {done} has no owner after {LONE_S:g} s")
+        rest.wait(LOOK_S)
 
 
 def _idle(jobs: JobStore, leads: int) -> bool:
@@ -89,6 +176,6 @@ def _idle(jobs: JobStore, leads: int) -> bool:
     return queue.done >= leads and queue.queued == queue.working == 0
 
 
-def _seen(org: Simulator, leads: int, api_calls: int) -> Burst:
+def _seen(org: Simulator, play: Play, api_calls: int, *, peak_mb: float = 0.0, lost: int = 0) -> Burst:
     with closing(Witness(org.url)) as witness:
-        return burst(witness.lead_changes(), leads, api_calls)
+        return burst(witness.lead_changes(), play.leads, api_calls, peak_mb=peak_mb, lost=lost)

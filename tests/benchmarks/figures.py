@@ -1,28 +1,51 @@
-"""What one burst showed, and what several of them show together."""
+"""What a burst or a row of lone leads showed, by the org's own commit times."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 USER_PREFIX = "005"
 PER = 1_000
 """API calls are told per so many leads."""
+TOGETHER = 200
+"""Leads that one commit takes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """How many leads come at once, into how many groups, at which latency of the org's API."""
+
+    leads: int
+    groups: int
+    latency_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """One run: `span_s` is from the first lead's creation to the last owner, waits are from creation to owner."""
+    """One run, by the milliseconds from the first lead's creation to each owner, and the waits from creation to owner.
 
-    leads: int
+    Both ascend. `peak_mb` is the most memory that the router held, `lost` how many turns of the rotation were not
+    written.
+    """
+
     api_calls: int
-    span_s: float
-    p50_ms: float
-    p95_ms: float
-    max_ms: float
+    owned_ms: tuple[int, ...]
+    waits_ms: tuple[int, ...]
+    peak_mb: float = 0.0
+    lost: int = 0
+
+    @property
+    def leads(self) -> int:
+        """How many came."""
+        return len(self.waits_ms)
+
+    @property
+    def span_s(self) -> float:
+        """From the first lead's creation to the last owner."""
+        return self.owned_ms[-1] / 1000
 
     @property
     def rate(self) -> float:
@@ -36,39 +59,64 @@ class Burst:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Medians over several bursts of `leads` leads; `rates` are the leads per second of each, ascending."""
+class Lone:
+    """Leads that came one after the other, each while the router had nothing to do; waits are from creation to owner.
 
-    leads: int
-    rates: tuple[float, ...]
-    calls: float
-    rate: float
-    p50_ms: float
-    p95_ms: float
-    max_ms: float
+    `rest_mb` is the memory that the router held afterwards.
+    """
+
+    latency_ms: int
+    waits_ms: tuple[float, ...]
+    rest_mb: float
+
+    @property
+    def floor_ms(self) -> float:
+        """Two round trips: one to read, one to write."""
+        return 2.0 * self.latency_ms
+
+    def wait_ms(self, part: int) -> float:
+        """What `part` percent of the leads waited at most."""
+        return percentile(sorted(self.waits_ms), part)
+
+    def overhead_ms(self, part: int) -> float:
+        """The same beyond the two round trips: the event's way, the router's work and the simulated org's own."""
+        return self.wait_ms(part) - self.floor_ms
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Both ways at one latency."""
+class Seen:
+    """All that was measured: the loop by latency, and its threaded form at its best number of threads."""
 
-    latency_ms: int
-    router: Figures
-    naive: Figures
-
-    @property
-    def faster(self) -> float:
-        """How many times the naive loop's leads per second."""
-        return self.router.rate / self.naive.rate
-
-    @property
-    def fewer(self) -> float:
-        """How many times fewer API calls."""
-        return self.naive.calls / self.router.calls
+    lone: tuple[Lone, ...]
+    router: Mapping[Play, tuple[Burst, ...]]
+    loop: Mapping[int, tuple[Burst, ...]]
+    threaded: Mapping[int, tuple[int, tuple[Burst, ...]]]
 
 
-def burst(changes: Iterable[Mapping[str, Any]], leads: int, api_calls: int) -> Burst:
-    """A burst from the org's change events, by its commit times. Raises ValueError unless each lead got an owner."""
+def floor_calls(leads: int) -> int:
+    """A read and a write for each batch that a commit can take."""
+    return 2 * math.ceil(leads / TOGETHER)
+
+
+def burst(
+    changes: Iterable[Mapping[str, Any]], leads: int, api_calls: int, *, peak_mb: float = 0.0, lost: int = 0
+) -> Burst:
+    """A burst from the org's change events. Raises ValueError unless each lead got an owner."""
+    created, owned = commits(changes)
+    if not leads == len(created) == len(owned):
+        raise ValueError(f"{leads} leads were sent, {len(created)} created, {len(owned)} have an owner")
+    first = min(created.values())
+    return Burst(
+        api_calls=api_calls,
+        owned_ms=tuple(sorted(at - first for at in owned.values())),
+        waits_ms=tuple(sorted(owned[lead_id] - created[lead_id] for lead_id in created)),
+        peak_mb=peak_mb,
+        lost=lost,
+    )
+
+
+def commits(changes: Iterable[Mapping[str, Any]]) -> tuple[dict[str, int], dict[str, int]]:
+    """By lead, when it was created and when it first was a user's, in milliseconds of the org."""
     created: dict[str, int] = {}
     owned: dict[str, int] = {}
     for change in changes:
@@ -78,17 +126,7 @@ def burst(changes: Iterable[Mapping[str, Any]], leads: int, api_calls: int) -> B
                 created[lead_id] = header["commitTimestamp"]
             elif str(change.get("OwnerId", "")).startswith(USER_PREFIX):
                 owned.setdefault(lead_id, header["commitTimestamp"])
-    if not leads == len(created) == len(owned):
-        raise ValueError(f"{leads} leads were sent, {len(created)} created, {len(owned)} have an owner")
-    waits = sorted(owned[lead_id] - created[lead_id] for lead_id in created)
-    return Burst(
-        leads=leads,
-        api_calls=api_calls,
-        span_s=(max(owned.values()) - min(created.values())) / 1000,
-        p50_ms=percentile(waits, 50),
-        p95_ms=percentile(waits, 95),
-        max_ms=percentile(waits, 100),
-    )
+    return created, owned
 
 
 def percentile(ascending: Sequence[float], part: int) -> float:
@@ -96,23 +134,6 @@ def percentile(ascending: Sequence[float], part: int) -> float:
     return ascending[max(0, math.ceil(len(ascending) * part / 100) - 1)]
 
 
-def figures(bursts: Sequence[Burst]) -> Figures:
-    """The median of each figure by itself."""
-
-    def middle(name: str) -> float:
-        return float(statistics.median(getattr(one, name) for one in bursts))
-
-    return Figures(
-        leads=bursts[0].leads,
-        rates=tuple(sorted(one.rate for one in bursts)),
-        calls=middle("calls"),
-        rate=middle("rate"),
-        p50_ms=middle("p50_ms"),
-        p95_ms=middle("p95_ms"),
-        max_ms=middle("max_ms"),
-    )
-
-
-def as_dict(pair: Pair) -> dict[str, Any]:
-    """The pair for JSON, ratios included."""
-    return {**asdict(pair), "times_faster": round(pair.faster, 2), "times_fewer_calls": round(pair.fewer, 2)}
+def middle(bursts: Sequence[Burst]) -> Burst:
+    """The burst whose rate is the median; of an even number the faster of the two in the middle."""
+    return sorted(bursts, key=lambda one: one.rate)[len(bursts) // 2]

@@ -16,7 +16,9 @@ GROUPS: dict[str, dict[str, int]] = {
 COUNTRIES = {"north": "Norway", "south": "Spain"}
 
 
-def scenario(groups: Mapping[str, Mapping[str, int]] = GROUPS) -> dict[str, Any]:
+def scenario(
+    groups: Mapping[str, Mapping[str, int]] = GROUPS, countries: Mapping[str, str] = COUNTRIES
+) -> dict[str, Any]:
     """The company as the simulated org loads it: reps with weights by group; the last group takes every other lead."""
     records = [_user(FORM, "Form", "form"), _user(PERSON, "Person", "person")]
     for place, (key, reps) in enumerate(groups.items(), start=1):
@@ -27,7 +29,7 @@ def scenario(groups: Mapping[str, Mapping[str, int]] = GROUPS) -> dict[str, Any]
             records.append(_record("Round_Robin_Member__c", f"member-{rep}", **member))
         last = place == len(groups)
         rule = {"Name": f"To {key}", "Precedence__c": 10 * place, "Active__c": True, "Target_Group__c": f"@{key}"}
-        criteria = None if last else f"Country = '{COUNTRIES[key]}'"
+        criteria = None if last else f"Country = '{countries[key]}'"
         records.append(_record("Routing_Rule__c", f"rule-{key}", **rule, Criteria__c=criteria))
     return {"records": records}
 

@@ -1,0 +1,146 @@
+"""What was measured from end to end, as tables, as a chart and as a section of REPORT.md."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from benchmarks.chart import Panel, svg
+from benchmarks.figures import PER, Burst, Lone, Play, Seen, floor_calls, middle
+from benchmarks.report import MARK, table
+
+CHART = "end-to-end.svg"
+POINTS = 120
+
+LONE_HEADS = (
+    "latency",
+    "leads",
+    "p50 ms",
+    "p99 ms",
+    "two round trips ms",
+    "beyond them: p50 ms",
+    "p99 ms",
+    "memory MB",
+)
+BURST_HEADS = (
+    "latency",
+    "groups",
+    "way",
+    "leads",
+    "leads/s",
+    "calls per 1,000",
+    "p50 s",
+    "p99 s",
+    "all after s",
+    "times",
+)
+
+
+def brief(one: Burst | Lone) -> str:
+    """One line for who waits."""
+    match one:
+        case Burst():
+            return f"{one.rate:,.1f} leads/s, {one.calls:,.1f} calls per 1,000"
+        case Lone():
+            return f"p50 {one.wait_ms(50):,.0f} ms, p99 {one.wait_ms(99):,.0f} ms"
+
+
+def lone_table(several: tuple[Lone, ...]) -> str:
+    """A row for each latency."""
+    rows = [LONE_HEADS]
+    for one in several:
+        waits = [f"{value:,.0f}" for value in (one.wait_ms(50), one.wait_ms(99), one.floor_ms)]
+        beyond = [f"{one.overhead_ms(part):,.0f}" for part in (50, 99)]
+        rows.append((f"{one.latency_ms} ms", f"{len(one.waits_ms)}", *waits, *beyond, f"{one.rest_mb:,.0f}"))
+    return table(rows)
+
+
+def burst_table(seen: Seen) -> str:
+    """By latency: the router's bursts, each with its floor of calls, then the loop, then its threaded form."""
+    return table([BURST_HEADS, *_bursts(seen)], names=3)
+
+
+def chart(seen: Seen, play: Play) -> str:
+    """How many leads of the burst had an owner after how many seconds, by each way."""
+    ours = middle(seen.router[play])
+    threads, bursts = seen.threaded[play.latency_ms]
+    ways = {
+        f"the router: all {play.leads:,} leads have an owner after {ours.span_s:,.0f} s": ours,
+        f"simple-salesforce in {threads} threads, at its pace": middle(bursts),
+        "simple-salesforce, one lead after the other, at its pace": middle(seen.loop[play.latency_ms]),
+    }
+    title = f"{play.leads:,} leads at once in {play.groups} groups, {play.latency_ms} ms a call: leads with an owner"
+    return svg(title, "seconds", [Panel(name, list(_owned(one, play, ours.span_s))) for name, one in ways.items()])
+
+
+def section(seen: Seen, machine: str) -> str:
+    """The part of REPORT.md."""
+    lost = [(threads, middle(bursts)) for threads, bursts in seen.threaded.values()]
+    told = ", ".join(f"{one.lost} of {one.leads} in {threads} threads" for threads, one in lost)
+    return SECTION.format(machine=machine, lone=lone_table(seen.lone), bursts=burst_table(seen), chart=CHART, lost=told)
+
+
+def _owned(one: Burst, play: Play, until_s: float) -> Iterator[tuple[float, float]]:
+    """Points of (seconds, leads); a burst of fewer leads goes on as it went."""
+    for place in range(POINTS + 1):
+        at_s = until_s * place / POINTS
+        known = one.span_s >= at_s or one.leads == play.leads
+        yield at_s, float(bisect_right(one.owned_ms, at_s * 1000)) if known else one.rate * at_s
+
+
+def _bursts(seen: Seen) -> Iterator[tuple[str, ...]]:
+    for latency_ms, loops in seen.loop.items():
+        loop = middle(loops)
+        threads, bursts = seen.threaded[latency_ms]
+        for play in sorted(seen.router, key=lambda play: (play.groups, play.leads)):
+            if play.latency_ms == latency_ms:
+                ours = middle(seen.router[play])
+                calls = f"{ours.calls:,.1f} (floor {floor_calls(play.leads) * PER / play.leads:,.0f})"
+                yield _row(latency_ms, f"{play.groups}", "router", ours, calls, loop)
+        yield _row(latency_ms, "", f"loop in {threads} threads", middle(bursts), f"{middle(bursts).calls:,.0f}", loop)
+        yield _row(latency_ms, "", "loop", loop, f"{loop.calls:,.0f}", loop)
+
+
+def _row(latency_ms: int, groups: str, way: str, one: Burst, calls: str, loop: Burst) -> tuple[str, ...]:
+    p50, p99 = (f"{one.waits_ms[max(0, -(-one.leads * part // 100) - 1)] / 1000:,.2f}" for part in (50, 99))
+    took = f"{one.span_s:,.1f}" if way == "router" else f"{MARK}{PER / one.rate:,.0f} per 1,000"
+    counts = (f"{one.leads:,}", f"{one.rate:,.1f}", calls)
+    return (f"{latency_ms} ms", groups, way, *counts, p50, p99, took, f"{one.rate / loop.rate:,.1f}")
+
+
+SECTION = """# From a lead's creation to its owner
+
+Written by `PYTHONPATH=tests python -m benchmarks.end_to_end --record` (`make bench` runs it too).
+Machine: {machine}; simulated org, router, job database and third program share it.
+
+Lone leads, each while the router had nothing to do:
+
+{lone}
+
+Bursts: all leads at once.
+
+{bursts}
+
+![leads with an owner over the seconds]({chart})
+
+*The router* is `lead-router run` as it comes (SQLite, one worker), subscribed over CometD before the leads come. Leads
+are made by a third program: lone ones by a call each, bursts by calls of 200 in five threads, each of another buyer.
+
+*Waits* are from the commit that created a lead to the commit that gave it its owner, by the commit times of the org's
+change events (whole milliseconds); *leads/s* from the first creation to the last owner.
+
+*Latency* is added by the simulated org to every REST request before it begins, the third program's too; not to the
+stream. So a lone lead cannot have its owner before two round trips: one to read, one to write. What is beyond them is
+the event's way to the router, its intake, two transactions of the job database that are synced to disk (the job, its
+claim), the decision, and **the simulated org's own time for the read and the write**, which is not subtracted.
+
+*The floor of calls* is a read and a write for each 200 leads, as many as one commit takes.
+
+*The loop* is simple-salesforce, three calls per lead: read whose turn it is, give the lead to that rep, write the turn.
+It is told the leads' ids and the reps for free, keeps no queue and holds none of the router's promises. *In threads* it
+is the same in a pool, of the number of threads at which it was fastest (10 is what requests keeps connections for);
+where two threads write the same turn, one is refused and goes on as if it had not been: turns lost {lost}.
+Both are given fewer leads and go on at that pace ({mark}), as each of their leads costs the same.
+
+*Memory* is the router's: resident after the lone leads, when nothing is left to do.
+""".replace("{mark}", MARK)

@@ -1,0 +1,123 @@
+"""The end-to-end and core benchmarks: what counts as a wait, a call and an overhead, and which figures are reached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from benchmarks import core, end_to_end, end_to_end_report
+from benchmarks.figures import Burst, Lone, Play, Seen, burst, floor_calls, middle
+
+USER, QUEUE = "005000000000001AAA", "00G000000000001AAA"
+
+
+def change(kind: str, at: int, *ids: str, owner: str | None = None) -> dict[str, Any]:
+    header = {"changeType": kind, "recordIds": list(ids), "commitTimestamp": at}
+    return {"ChangeEventHeader": header, **({"OwnerId": owner} if owner else {})}
+
+
+def spread(leads: int, span_ms: int, calls: int, **more: Any) -> Burst:
+    owned = tuple(span_ms * (place + 1) // leads for place in range(leads))
+    return Burst(calls, owned, owned, **more)
+
+
+def seen(router: Burst, lone: Lone) -> Seen:
+    ms = end_to_end.MANY.latency_ms
+    loop, threaded = spread(20, 10_000, 60), spread(100, 10_000, 300, lost=3)
+    return Seen((lone,), {end_to_end.MANY: (router,)}, {ms: (loop,)}, {ms: (10, (threaded,))})
+
+
+def test_a_wait_is_from_creation_to_the_first_user():
+    """The queue that a lead comes to is no owner, nor is a later user the first one."""
+    told = burst(
+        [
+            change("CREATE", 1_000, "a", "b", owner=QUEUE),
+            change("UPDATE", 1_050, "a", owner=QUEUE),
+            change("UPDATE", 1_100, "a", owner=USER),
+            change("UPDATE", 1_400, "a", "b", owner=USER),
+        ],
+        leads=2,
+        api_calls=4,
+    )
+
+    assert (told.owned_ms, told.waits_ms, told.rate, told.calls) == ((100, 400), (100, 400), 5.0, 2_000.0)
+
+
+def test_a_burst_with_a_lead_that_nobody_owns_is_no_figure():
+    """What was not done cannot have been fast."""
+    with pytest.raises(ValueError, match="2 leads were sent, 2 created, 1 have an owner"):
+        burst([change("CREATE", 1, "a", "b"), change("UPDATE", 2, "a", owner=USER)], leads=2, api_calls=1)
+
+
+@pytest.mark.parametrize(("leads", "calls"), [(1, 2), (200, 2), (201, 4), (10_000, 100)])
+def test_the_floor_is_a_read_and_a_write_for_each_full_commit(leads, calls):
+    assert floor_calls(leads) == calls
+
+
+def test_the_overhead_of_a_lone_lead_is_what_is_beyond_two_round_trips():
+    """At each part of the leads by itself; the named figure is that of the worst latency."""
+    lone = Lone(50, (104.0, 110.0, 190.0), 80.0)
+    assert (lone.overhead_ms(50), lone.overhead_ms(99)) == (10.0, 90.0)
+
+    told = end_to_end.named(Seen((lone, Lone(0, (7.0,), 90.0)), {}, {}, {}))
+    assert {name: (one.value, one.reached) for name, one in told.items()} == {
+        "lone_lead_overhead_p50_ms": (10.0, True),
+        "lone_lead_overhead_p99_ms": (90.0, False),
+        "memory_at_rest_mb": (90.0, True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("router", "reached"),
+    [
+        (spread(10_000, 100_000, 110, peak_mb=100.0), [True, True, True, True]),
+        (spread(10_000, 100_000, 560, peak_mb=260.0), [False, True, True, False]),
+        (spread(10_000, 300_000, 110, peak_mb=100.0), [True, False, False, True]),
+    ],
+)
+def test_the_figures_of_the_burst_can_be_missed(router, reached):
+    """A router that is slow, greedy or chatty is told apart from one that is not."""
+    told = end_to_end.named(seen(router, Lone(0, (7.0,), 90.0)))
+    names = ("burst_calls_per_1000", "burst_10000_vs_loop", "burst_10000_vs_threaded", "memory_in_burst_mb")
+
+    assert [told[name].reached for name in names] == reached
+
+
+def test_the_section_bears_all_ways_and_the_chart_all_lines():
+    one = seen(spread(10_000, 100_000, 110), Lone(150, (310.0,), 90.0))
+    section = end_to_end_report.section(one, "a machine")
+
+    assert all(
+        text in section for text in ("loop in 10 threads", "| loop ", "11.0 (floor 10)", "3 of 100 in 10 threads")
+    )
+    assert end_to_end_report.chart(one, end_to_end.MANY).count("<polyline") == 3
+
+
+def test_of_two_runs_neither_is_hidden():
+    """The middle of three is the second, whatever their order."""
+    runs = [spread(10, span, 30) for span in (3_000, 1_000, 2_000)]
+    assert middle(runs).span_s == 2.0
+
+
+def test_the_core_is_measured_at_its_smallest():
+    """Every figure is one of work that was done; the table has a row for each."""
+    matched, rotated = core.matching(10, 5), core.rotating(5, 10)
+
+    assert (matched.rules, len(matched.none), rotated.members) == (10, 5, 5)
+    assert min(rotated.turns, rotated.decided, rotated.read_ms, matched.compiled_ms) > 0
+    assert core.matched_table([matched]).count("\n") == core.rotated_table([rotated]).count("\n") == 2
+
+
+def test_a_slow_match_misses_its_target():
+    """The median counts, and it is of the rules that were asked for."""
+    slow, fast = (core.Matched(core.ASKED, (one,) * 3, (one,), 1.0) for one in (0.2, 0.1))
+    others = core.Matched(10, (9.0,), (9.0,), 1.0)
+
+    assert [core.named([others, one])["match_200_rules_ms"].reached for one in (slow, fast)] == [False, True]
+
+
+def test_plays_of_the_default_run_hold_the_one_that_is_named():
+    assert end_to_end.MANY in end_to_end.USUAL
+    assert set(end_to_end.USUAL) <= set(end_to_end.EVERY)
+    assert Play(10_000, 10, 150) == end_to_end.MANY
