@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 from structlog.testing import capture_logs
 
 from lead_router.core.keys import change_key
-from lead_router.errors import Unreachable
+from lead_router.errors import StoreUnavailable, Unreachable
+from lead_router.jobs import sqlite
 from lead_router.loops import upkeep as upkeep_loops
 from lead_router.ports import NewJob, Unreadable
 from support.worker_rig import Rig
@@ -102,6 +105,25 @@ def test_a_sweep_that_the_org_did_not_answer_is_asked_for_again(rig: Rig):
     upkeep.step()
 
     assert len(rig.jobs()) == 1
+
+
+def test_a_sweep_amid_which_the_database_went_away_is_made_once_it_is_back(rig: Rig, monkeypatch):
+    """A25: then nobody could write down that one is asked for; the next regular one is not waited for."""
+    monkeypatch.setattr(sqlite, "BUSY_WAIT_S", 0.02)
+    other = sqlite3.connect(rig.path / "jobs.db", isolation_level=None)
+    upkeep = rig.upkeep()
+    upkeep.step()
+    lead = rig.rest_org.lead()
+    rig.store.request_sweep("overflow")
+    rig.client.before_sweep.append(lambda: other.execute("BEGIN IMMEDIATE"))
+    for _ in range(2):
+        with pytest.raises(StoreUnavailable):
+            upkeep.step()
+    other.execute("ROLLBACK")
+    other.close()
+    upkeep.step()
+
+    assert [job.lead_id for job in rig.jobs()] == [lead]
 
 
 def test_a_lead_taken_and_given_back_without_being_routed_is_found_again(rig: Rig):

@@ -212,7 +212,7 @@ MUTATIONS = (
     Mutation(
         "sweep-forgotten-on-fault",
         "loops/upkeep.py",
-        "            self._store.request_sweep(reason)\n            raise",
+        "            self._store.request_sweep(reason)\n            self._unmade = None\n            raise",
         "            raise",
     ),
     Mutation(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lead_router.core.keys import create_key, submission_of
-from lead_router.core.model import Batch, Configuration, Snapshot
+from lead_router.core.model import Batch, Configuration, Lead, Snapshot
 from lead_router.jobs import SqlJobStore, open_store
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
@@ -27,12 +27,13 @@ LEASE_S = 120.0
 
 
 class Interrupted(SalesforceOrg):
-    """The production client; a test may let something happen after a read or before a write."""
+    """The production client; a test may let something happen after a read or before a write or a sweep."""
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.after_read: list[Callable[[], None]] = []
         self.before_write: list[Callable[[], None]] = []
+        self.before_sweep: list[Callable[[], None]] = []
         self.batches: list[Batch] = []
 
     def snapshot(
@@ -48,6 +49,11 @@ class Interrupted(SalesforceOrg):
         if self.before_write:
             self.before_write.pop(0)()
         return super().commit(batch)
+
+    def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
+        if self.before_sweep:
+            self.before_sweep.pop(0)()
+        return super().unassigned(configuration, page)
 
     def calls(self) -> int:
         return self._rest.usage().calls

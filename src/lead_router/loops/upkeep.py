@@ -22,6 +22,7 @@ _log = structlog.get_logger(__name__)
 PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first page
 RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are told of
 BY_TIME = "time"
+UNANSWERED = "the database did not answer"
 LOOKS_PER_LOAD = 4  # every fourth timed look loads all, the others are glances
 FORGET_MAX = 1_000  # rows per transaction: those who wait to write wait no longer than for any other
 UNREADABLE_MAX = 1_000  # unreadable events that are kept, each with its bytes: enough to see what they are
@@ -68,6 +69,7 @@ class Upkeep:
         self._fault = ""
         self._ask_anew = False
         self._looks = 0
+        self._unmade: str | None = None  # a sweep that is owed, and that the database was not yet asked for again
 
     def step(self) -> bool:
         """Do what is due; True if something was. Raises Transient when the org or the store did not answer.
@@ -131,7 +133,10 @@ class Upkeep:
             self._wake()
 
     def _sweep(self) -> bool:
-        reason = self._store.take_sweep(every_s=self._sweep_every_s)
+        if self._unmade is not None:
+            self._store.request_sweep(self._unmade)
+        self._unmade = UNANSWERED  # a wish may be taken, and the answer lost
+        self._unmade = reason = self._store.take_sweep(every_s=self._sweep_every_s)
         if reason is None:
             return False
         seen = found = 0
@@ -146,7 +151,9 @@ class Upkeep:
                 found += self._record(page, unassigned=False)[0]
         except Exception:
             self._store.request_sweep(reason)
+            self._unmade = None
             raise
+        self._unmade = None
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
         if reason.startswith(SET_BACK):
             _log.warning("clock_set_back", text=reason, remedy=_CLOCK_REMEDY)
