@@ -45,7 +45,10 @@ from org_simulator.events import ChangeLog
 from org_simulator.wire import faults as wire
 from org_simulator.wire.faults import Fault
 
-COMMIT = "commit"
+COMMIT, SWEEP = "commit", "sweep"
+LIKELIER = {COMMIT: 2, SWEEP: 3}
+"""What strikes a read now and then strikes these that much more often: a sweep is made once, and is seldom."""
+
 LIMIT_CALLS_MAX = 6
 _RATES = (0.0, 0.05, 0.15, 0.3)
 
@@ -118,8 +121,8 @@ def _some(dice: random.Random, sorts: Sequence[object]) -> tuple:
 
 
 def for_request(air: Weather, dice: random.Random, what: str, *, login: bool) -> Fault | None:
-    """The fault that strikes this very request; commits are struck twice as often as reads."""
-    likely = air.request * (2 if COMMIT in what else 1)
+    """The fault that strikes this very request; commits and sweeps are struck more often than reads."""
+    likely = air.request * LIKELIER.get(what.rpartition(" ")[2], 1)
     if dice.random() >= likely:
         return None
     name, value = dice.choice(air.requests)

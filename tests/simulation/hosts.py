@@ -90,7 +90,7 @@ class Line(OrgAdapter):
         path = (request.url or "").partition("?")[0].rpartition("/")[2]
         kind = "login" if "/oauth2/" in (request.url or "") else "http"
         writes = b"Lead_Assignment__c" in body and b"PATCH" in body
-        what = f"{request.method} {path}" + (" commit" if writes else "")
+        what = f"{request.method} {path}" + (" commit" if writes else " sweep" if self._router.sweeps else "")
         leads = _named(_LEADS, body + (request.url or "").encode())
         others = _named(_OTHERS, body) if writes else ()
         fault = self._router.point("before", kind, what, leads, others)
@@ -142,9 +142,10 @@ class Shaky:
 
 
 class Asked(SalesforceOrg):
-    """The org's client, which counts the sweeps that failed on the way."""
+    """The org's client, which knows when it sweeps, and counts the sweeps that failed on the way."""
 
     failed = 0
+    sweeping = False
 
     def unassigned(self, *of: Any) -> Iterator[Sequence[Lead]]:
         return self._counted(super().unassigned(*of))
@@ -153,11 +154,14 @@ class Asked(SalesforceOrg):
         return self._counted(super().queued(*of))
 
     def _counted(self, pages: Iterator[Sequence[Lead]]) -> Iterator[Sequence[Lead]]:
+        self.sweeping = True
         try:
             yield from pages
         except LeadRouterError:
             self.failed += 1
             raise
+        finally:
+            self.sweeping = False
 
 
 class Looped(Protocol):
@@ -315,6 +319,11 @@ class Router:
         """Whether a step of the intake brought something, or the way to it: who listens says that he is never idle."""
         return self.recorded or (self.source is not None and self.source.state() != "subscribed")
 
+    @property
+    def sweeps(self) -> bool:
+        """Whether its upkeep looks for leads that nothing told of, just now."""
+        return self.running[-1:] == ["upkeep"] and self.org is not None and self.org.sweeping
+
     def may_step(self, name: str) -> bool:
         """Whether the loop is not in mid step, nor its process at its beginning or end."""
         return not (name in self.running or "start" in self.running or (self.running and not self.alive))
@@ -327,7 +336,8 @@ class Router:
         login = Login(world.base_url, world.app.client_id, world.app.client_secret)
         tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice)
         rest = Rest(tokens, session)
-        org = SalesforceOrg(rest, Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses), now=host.now)
+        org = Asked(rest, Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses), now=host.now)
+        self.org = org
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
         current, breaker = Current(org.configuration()), Breaker(clock.monotonic)
