@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import logging
+import os
+import select
 import sys
 from collections.abc import Iterator, Mapping, MutableMapping
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
 import structlog
@@ -38,7 +43,66 @@ _PRIVATE_KEYS = frozenset(
         "cookie",
     ]
 )
+WAIT_S = 1.0
+"""How long a line waits for a slow reader of the log; the lines after it do not, until there is room again."""
+
+ROOM = 4_096
+"""Bytes that a pipe takes without waiting once it says that it has room (PIPE_BUF of Linux)."""
+
 _QUIET = ("urllib3", "requests", "aiohttp", "asyncio", "simple_salesforce", "zeep", "tenacity")
+
+
+class Unhindered(logging.StreamHandler[TextIO]):
+    """No thread is held up by a log that nobody reads, or that cannot be written: such lines are dropped.
+
+    How many they were is said before the next one that is written. Lines stay in order, and each is written before its
+    call ends, so that none is lost with the process. A stream that is none of the system's is written to as it is.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self._dropped = 0
+        self._cut = False
+        self._waits = True
+        self._place: int | None = None
+        self._room = select.poll()
+        with contextlib.suppress(io.UnsupportedOperation):
+            self._place = stream.fileno()
+            self._room.register(self._place, select.POLLOUT)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record, or count it; the caller holds the lock."""
+        if self._place is None:
+            super().emit(record)
+            return
+        try:
+            line = self.format(record) + self.terminator
+            written = self._write(self._place, (_told(self._dropped, record.created) + line).encode())
+            self._dropped = 0 if written else self._dropped + 1
+        except Exception:  # noqa: BLE001 - as each of logging's does
+            self.handleError(record)
+
+    def _write(self, place: int, lines: bytes) -> bool:
+        whole = left = b"\n" * self._cut + lines
+        with contextlib.suppress(OSError):  # its reader is gone, or its disk is full
+            while left and self._has_room():
+                left = left[os.write(place, left[:ROOM]) :]
+        self._cut = self._cut if left == whole else bool(left)
+        return not left
+
+    def _has_room(self) -> bool:
+        self._waits = bool(self._room.poll(WAIT_S * 1000 if self._waits else 0))
+        return self._waits
+
+
+def _told(dropped: int, at: float) -> str:
+    fact = {
+        "count": dropped,
+        "event": "log_lines_dropped",
+        "level": "error",
+        "timestamp": f"{datetime.fromtimestamp(at, UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+    }
+    return json.dumps(fact) + "\n" if dropped else ""
 
 
 def _scrubbed(value: Any) -> Any:
@@ -74,7 +138,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,
     )
-    writer = logging.StreamHandler(stream or sys.stderr)
+    writer = Unhindered(stream or sys.stderr)
     writer.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

@@ -97,7 +97,7 @@ def test_a_router_that_is_told_to_end_before_it_began_ends_with_0(tmp_path, modu
 
 
 def test_what_holds_up_the_end_is_left_behind_soon_after_the_drain(tmp_path):
-    """C22: a login that hangs in a thread of its own, or a log that nobody reads, does not outlast it: exit code 1."""
+    """C22: a login that hangs in a thread of its own does not outlast it: exit code 1."""
     program = """
 import os, signal, threading
 from lead_router.app import running

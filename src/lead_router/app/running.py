@@ -119,7 +119,7 @@ def _signals(stops: Sequence[Callable[[], None]]) -> Iterator[None]:
 
 
 def _end_at_last(told: threading.Event) -> None:
-    """A login under way, or a log that nobody reads any more, would hold up the end long after the drain."""
+    """A login under way would hold up the end long after the drain."""
     told.wait()
     time.sleep(LAST_S)
     os._exit(1)
