@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import socket
+import time
+from types import SimpleNamespace
 
 import pytest
 from structlog.testing import capture_logs
@@ -11,7 +13,9 @@ from structlog.testing import capture_logs
 from lead_router.app import streams
 from lead_router.app.wiring import wire
 from lead_router.errors import Misconfigured
+from lead_router.loops.listening import LEASE_S
 from lead_router.ports import Delivery
+from lead_router.salesforce.pubsub import REACHED_S, unreachable
 from lead_router.settings import load
 from support.simulator import simulator
 
@@ -68,6 +72,18 @@ def test_auto_takes_cometd_where_nobody_answers(org):
         source, chosen = opened(org, pubsub_endpoint=nobody)
     assert (chosen["protocol"], nobody in chosen["why"]) == ("cometd", True)
     assert hears(source)
+
+
+def test_a_look_at_an_endpoint_that_never_answers_is_over_before_the_channel_is_lost():
+    """P28: two routers behind a firewall that drops packets would else take the channel from each other for ever."""
+    assert REACHED_S + 1 < LEASE_S
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        endpoint = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        token = SimpleNamespace(access_token="token", instance_url="https://localhost")
+        began = time.monotonic()
+        why = unreachable(endpoint, "/data/X", tenant="00D", token=token, authority=None, within_s=0.2)
+        assert time.monotonic() - began < REACHED_S
+    assert endpoint in why
 
 
 def test_auto_takes_cometd_where_the_certificate_is_strange(org, tmp_path):
