@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import fastavro
 import pytest
@@ -114,6 +115,33 @@ class TestRefusals:
             rig.fill(lambda: any(one.reload for one in rig.shelf.deliveries))
         assert len([one for one in logs if one["event"] == "notices_refused"]) == 1
         assert server.count("Subscribe") == 5
+
+
+class TestNoise:
+    @pytest.mark.parametrize("method", ["GetTopic", "Subscribe", "GetSchema"])
+    def test_an_answer_that_is_none_costs_no_event_and_ends_no_loop(self, server, rig, method, caplog):
+        """A11: a stream begins anew, an event whose schema is noise is kept; no traceback stands in the log."""
+        server.noisy.append(method)
+        for number in (1, 2):
+            server.say(lead(number, bytes([number])))
+        rig.open(server.address)
+        rig.fill(lambda: rig.leads == ids(1, 2) or (bool(unreadable(rig)) and rig.leads == ids(2)))
+        assert bool(unreadable(rig)) is (method == "GetSchema")
+        assert not [one for one in caplog.records if one.exc_info]
+
+    @pytest.mark.parametrize("token", ["two\nlines", "t\N{LATIN SMALL LETTER U WITH DIAERESIS}r"])
+    def test_a_token_that_no_header_can_bear_ends_no_loop(self, server, rig, token):
+        """F2: one warning a try, without its value; the next token is as good as any."""
+        given = iter([token])
+        server.say(lead(1, b"\x01"))
+        with capture_logs() as logs:
+            rig.open(
+                server.address,
+                token=lambda _: SimpleNamespace(access_token=next(given, "good"), instance_url="https://localhost"),
+            )
+            rig.heard(ids(1))
+        (lost,) = [one["reason"] for one in logs if one["event"] == "stream_lost"]
+        assert token not in lost
 
 
 class TestEvents:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NoReturn, Self
@@ -18,6 +18,7 @@ from org_simulator.pubsub import interface
 
 CODES = "sfdc.platform.eventbus.grpc."
 THREADS = 16
+NOISE = b"\xff\xfe\xfd noise"
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Told:
 class FaultPubSub:
     """`schemas` by id, `answers` in order: each a tuple of events sent together, or bytes: a quiet answer's id.
 
-    A subscription from an id begins behind the answer that holds it, any other with the first.
+    A subscription from an id begins behind the answer that holds it, any other with the first. The next answer of each
+    method in `noisy` is noise.
     """
 
     def __init__(self) -> None:
@@ -50,14 +52,19 @@ class FaultPubSub:
         self.answers: list[tuple[Told, ...] | bytes] = []
         self.asked: list[tuple[str, Any]] = []
         self.open = 0
+        self.noisy: list[str] = []
         self._faults: dict[str, deque[Refusal | None]] = defaultdict(deque)
         self._changed = threading.Condition()
         self._server = grpc.server(ThreadPoolExecutor(THREADS), options=[("grpc.max_send_message_length", -1)])
         calls = {
-            "GetTopic": grpc.unary_unary_rpc_method_handler(self._topic, interface.TopicRequest.FromString, _bytes),
-            "GetSchema": grpc.unary_unary_rpc_method_handler(self._schema, interface.SchemaRequest.FromString, _bytes),
+            "GetTopic": grpc.unary_unary_rpc_method_handler(
+                self._topic, interface.TopicRequest.FromString, self._writer("GetTopic")
+            ),
+            "GetSchema": grpc.unary_unary_rpc_method_handler(
+                self._schema, interface.SchemaRequest.FromString, self._writer("GetSchema")
+            ),
             "Subscribe": grpc.stream_stream_rpc_method_handler(
-                self._subscribe, interface.FetchRequest.FromString, _bytes
+                self._subscribe, interface.FetchRequest.FromString, self._writer("Subscribe")
             ),
         }
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(interface.SERVICE, calls),))
@@ -164,6 +171,15 @@ class FaultPubSub:
         context.abort(grpc.StatusCode[fault.status], "refused")
         raise AssertionError("abort raises")
 
+    def _writer(self, method: str) -> Callable[[Any], bytes]:
+        def write(made: Any) -> bytes:
+            if method in self.noisy:
+                self.noisy.remove(method)
+                return NOISE
+            return bytes(made.SerializeToString())
+
+        return write
+
     def _wake(self) -> None:
         with self._changed:
             self._changed.notify_all()
@@ -177,7 +193,3 @@ def _response(answer: tuple[Told, ...] | bytes, owed: int) -> Any:
         added = response.events.add(replay_id=event.replay_id)
         added.event.id, added.event.schema_id, added.event.payload = event.event_id, event.schema_id, event.payload
     return response
-
-
-def _bytes(made: Any) -> bytes:
-    return bytes(made.SerializeToString())

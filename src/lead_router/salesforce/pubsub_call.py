@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # read when it is loaded; its lines are no JSON and tell nothing new
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc.aio import AioRpcError, Channel, StreamStreamCall, insecure_channel, secure_channel
 
 from lead_router.salesforce import eventbus
@@ -84,6 +86,7 @@ class Stream:
         response = await _answered(self._call.read(), self._limits.idle_s)
         if response is grpc.aio.EOF:
             raise Lost(await _end(self._call))
+        _told(response)
         # What was asked for last may have crossed this answer: its count is trusted only where the server was quiet.
         told = max(0, min(response.pending_num_requested, PENDING_MAX))
         self.pending = max(0, self.pending - len(response.events)) if response.events else told
@@ -107,19 +110,21 @@ class PubSubChannel:
 
     async def topic(self, name: str) -> Any:
         """What the org says of a topic; raises Lost."""
-        return await self._unary(eventbus.GET_TOPIC, eventbus.TopicRequest(topic_name=name), eventbus.TopicInfo)
+        return _told(await self._unary(eventbus.GET_TOPIC, eventbus.TopicRequest(topic_name=name), eventbus.TopicInfo))
 
     async def schema(self, schema_id: str) -> str:
-        """The JSON text of a schema; raises Lost."""
-        request = eventbus.SchemaRequest(schema_id=schema_id)
-        return str((await self._unary(eventbus.GET_SCHEMA, request, eventbus.SchemaInfo)).schema_json)
+        """The JSON text of a schema, empty where the answer is none; raises Lost."""
+        answer = await self._unary(
+            eventbus.GET_SCHEMA, eventbus.SchemaRequest(schema_id=schema_id), eventbus.SchemaInfo
+        )
+        return "" if answer is None else str(answer.schema_json)
 
     def subscribe(self, topic: str) -> Stream:
         """A new stream; nothing is sent before the first `ask`."""
         call = self._open().stream_stream(
             eventbus.SUBSCRIBE,
             request_serializer=eventbus.FetchRequest.SerializeToString,
-            response_deserializer=eventbus.FetchResponse.FromString,
+            response_deserializer=_reader(eventbus.FetchResponse),
         )(metadata=self._metadata(), wait_for_ready=False)
         return Stream(call, topic, self._limits)
 
@@ -131,7 +136,7 @@ class PubSubChannel:
 
     async def _unary(self, method: str, request: Any, answer: type[Any]) -> Any:
         call = self._open().unary_unary(
-            method, request_serializer=type(request).SerializeToString, response_deserializer=answer.FromString
+            method, request_serializer=type(request).SerializeToString, response_deserializer=_reader(answer)
         )(request, metadata=self._metadata(), timeout=self._limits.request_s)
         return await _answered(call, self._limits.request_s)
 
@@ -165,6 +170,7 @@ class PubSubChannel:
 
 
 async def _answered(awaited: Any, within_s: float) -> Any:
+    """What is awaited; raises Lost for whatever else comes of it, so that no server ends a loop."""
     try:
         async with asyncio.timeout(within_s):
             return await awaited
@@ -174,6 +180,26 @@ async def _answered(awaited: Any, within_s: float) -> Any:
         raise Lost(_loss(error.code(), error.trailing_metadata(), error.details())) from None
     except asyncio.InvalidStateError:
         raise Lost(Broken("the stream has ended")) from None
+    except Exception as fault:  # noqa: BLE001 - its text may hold what was sent
+        raise Lost(Broken(f"gRPC could not make the call ({type(fault).__name__})")) from None
+
+
+def _reader(answer: type[Any]) -> Callable[[bytes], Any]:
+    """Bytes as that answer, None where they are none: gRPC would do the same, with a traceback in the log."""
+
+    def read(body: bytes) -> Any:
+        try:
+            return answer.FromString(body)
+        except DecodeError:
+            return None
+
+    return read
+
+
+def _told(answer: Any) -> Any:
+    if answer is None:
+        raise Lost(Broken("the answer is none of Pub/Sub API"))
+    return answer
 
 
 async def _end(call: StreamStreamCall[Any, Any]) -> Loss:
