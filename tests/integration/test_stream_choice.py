@@ -91,7 +91,17 @@ def test_auto_takes_cometd_where_the_certificate_is_strange(org, tmp_path):
     with simulator("--pubsub-port", "0", tls=tmp_path) as other:
         source, chosen = opened(org, pubsub_endpoint=other.ready["pubsub"])
         source.close()
-    assert chosen["protocol"] == "cometd"
+    assert (chosen["protocol"], "LEAD_ROUTER_CA_FILE" in chosen["why"]) == ("cometd", True)
+
+
+def test_auto_takes_cometd_where_another_protocol_is_spoken(org):
+    """The org's own address speaks HTTP/1.1: the line names the setting."""
+    source, chosen = opened(org, pubsub_endpoint=org.url.removeprefix("https://"))
+    source.close()
+    assert (chosen["protocol"], "no Pub/Sub API is there: check LEAD_ROUTER_PUBSUB_ENDPOINT" in chosen["why"]) == (
+        "cometd",
+        True,
+    )
 
 
 def test_an_org_on_this_machine_is_never_looked_for_at_salesforce(org):
@@ -132,6 +142,7 @@ def test_the_doctor_subscribes_and_leaves(stream, org):
     )
     finding = streams.try_stream(settings, wire(settings))
     assert (finding.ok, "LEAD_ROUTER_STREAM_CHANNEL" in finding.remedy) == (False, True)
+    assert (stream == "pubsub") is (f"LEAD_ROUTER_PUBSUB_ENDPOINT ({org.ready['pubsub']})" in finding.remedy)
 
 
 @pytest.mark.parametrize("endpoint", ["http://example.org:7443", "https://localhost:1", "localhost", "a b:1", "x:"])

@@ -65,12 +65,19 @@ def try_stream(settings: Settings, wired: Wired) -> Finding:
         fault = source.attempt(TRIED_S)
     finally:
         source.close()
-    remedy = (
-        ""
-        if not fault
-        else f"check {PREFIX}STREAM, {PREFIX}STREAM_CHANNEL, the way there, and the integration user's permissions"
+    return Finding(
+        "stream",
+        ok=not fault,
+        detail=f"{chosen}: {fault or 'subscribed'}",
+        remedy=_remedy(settings, pubsub=not why_not) if fault else "",
     )
-    return Finding("stream", ok=not fault, detail=f"{chosen}: {fault or 'subscribed'}", remedy=remedy)
+
+
+def _remedy(settings: Settings, *, pubsub: bool) -> str:
+    usual = f"{PREFIX}STREAM_CHANNEL, the way there, and the integration user's permissions"
+    if pubsub:
+        return f"check {PREFIX}PUBSUB_ENDPOINT ({endpoint_of(settings)}), {usual}; or set {PREFIX}STREAM=cometd"
+    return f"check {PREFIX}STREAM, {usual}"
 
 
 def _why_not_pubsub(settings: Settings, wired: Wired) -> str:
