@@ -196,6 +196,14 @@ class TestEvents:
         rig.fill(lambda: bool(rig.shelf.gaps))
         assert any("larger than max" in gap for gap in rig.shelf.gaps)
 
+    def test_a_schema_beyond_the_limit_costs_its_event_alone(self, server, rig):
+        """A17: the event is kept as it came."""
+        server.schemas["huge"] = " " * 60_000
+        server.say(replace(lead(1, b"\x01"), schema_id="huge"), lead(2, b"\x02"))
+        rig.open(server.address, call_limits=replace(BRISK, answer_max_bytes=50_000))
+        rig.heard(ids(2))
+        assert len(unreadable(rig)) == 1
+
 
 class TestOwed:
     def test_nothing_is_asked_for_behind_a_first_answer_that_nobody_has_stored(self, server, rig):

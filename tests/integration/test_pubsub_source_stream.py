@@ -14,6 +14,7 @@ from lead_router.ports import Position
 from org_simulator.clock import ManualClock, SystemClock
 from org_simulator.pubsub.terms import Terms
 from support.cometd_rig import CHANNEL, QUICK
+from support.lead_events import lead_id
 from support.pubsub_rig import BRISK, PubSubRig
 from support.pubsub_served import TERMS, pubsub_served
 from support.quiet_wire import QuietWire
@@ -113,6 +114,42 @@ class TestLines:
         assert not endpoint.service.streams
         assert open_sockets() <= sockets
         assert threading.active_count() <= threads
+
+
+class TestSizes:
+    NARROW = replace(BRISK, answer_max_bytes=20_000)
+
+    def test_an_answer_too_large_to_read_is_asked_for_in_parts(self, rig, endpoint):
+        """A17: a hundred events of a kilobyte each, under a limit of twenty: each is heard, none swept for."""
+        ids = rig.create(100, name="x" * 1_000)
+        with capture_logs() as logs:
+            rig.open(endpoint.address, call_limits=self.NARROW)
+            rig.heard(ids)
+            rig.heard(rig.create(60))
+        assert [one["events"] for one in logs if one["event"] == "stream_asks_less"] == [25, 6]
+        assert len(rig.shelf.brought) == 160
+        assert not rig.shelf.gaps
+
+    def test_once_they_are_small_again_as_many_are_asked_for_as_before(self, rig, endpoint):
+        """A20: a day's backlog behind a few large events is not heard one by one."""
+        rig.create(40, name="x" * 1_000)
+        ids = rig.create(400)
+        rig.open(endpoint.address, call_limits=self.NARROW)
+        rig.heard(ids)
+        assert max(fetches(endpoint)[-4:]) > 25
+
+    def test_one_event_that_is_too_large_alone_is_a_gap_and_holds_up_nothing(self, rig, endpoint):
+        """A17: it is swept for; what comes after it is heard."""
+        source = rig.open(endpoint.address, call_limits=self.NARROW)
+        rig.heard(rig.create(2))
+        rig.create(1, name="x" * 30_000)
+        rig.fill(lambda: any("one event alone is too large" in gap for gap in rig.shelf.gaps))
+        rig.fill(subscribed(source))
+        rig.create(1)
+        rig.fill(lambda: lead_id(4) in rig.leads)
+        rig.create(1)
+        rig.fill(lambda: lead_id(5) in rig.leads)
+        assert len(rig.shelf.kept) == 4
 
 
 class TestPositions:

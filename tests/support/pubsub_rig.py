@@ -43,11 +43,11 @@ class PubSubRig:
         self.sources.append(PubSubSource(dice=random.Random(1), **usual | options))
         return self.sources[-1]
 
-    def create(self, count: int) -> set[str]:
+    def create(self, count: int, *, name: str = "Doe") -> set[str]:
         """Commit the next leads, each in a transaction of its own; answers the ids of all so far."""
         for _ in range(count):
             self.created += 1
-            self.org.commit(self.org.change(lead_id(self.created), LastName=f"Doe {self.created}"))
+            self.org.commit(self.org.change(lead_id(self.created), LastName=f"{name} {self.created}"))
         return {lead_id(number) for number in range(1, self.created + 1)}
 
     def fill(self, until: Callable[[], bool]) -> None:

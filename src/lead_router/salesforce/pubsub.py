@@ -23,6 +23,7 @@ from lead_router.salesforce.gaps import REFUSED, Gaps
 from lead_router.salesforce.losses import Broken, Loss, Lost, Oversized, PositionExpired, Refused, TokenRefused
 from lead_router.salesforce.pubsub_call import PubSubChannel, PubSubLimits, Stream
 from lead_router.salesforce.pubsub_notices import TopicNotices
+from lead_router.salesforce.pubsub_portion import Portion
 from lead_router.salesforce.replay import Opaque, Progress
 from lead_router.salesforce.stream_login import Limits, StreamLogin, Token
 from lead_router.salesforce.subscription import Subscription
@@ -123,6 +124,8 @@ class PubSubLine:
         self._limits, self._monotonic = limits, monotonic
         self._progress = Progress(position_name(topic), Opaque())
         self._schemas = Schemas()
+        self._portion = Portion(call_limits.answer_max_bytes)
+        self._skipping = False
         self._stream: Stream | None = None
         self._inbox: list[tuple[bytes, Reading]] = []
         self.answer_within_s = call_limits.idle_s
@@ -181,6 +184,8 @@ class PubSubLine:
 
     def stored(self, position: Position) -> None:
         """The position is on disk."""
+        self._skipping = False
+        self._portion.moved()
         self._progress.stored(position)
 
     async def drop(self, loss: Loss) -> None:
@@ -193,7 +198,7 @@ class PubSubLine:
             case PositionExpired():
                 self._expire()  # the server took its time to say so
             case Oversized(text):
-                self._gaps.miss(text)
+                self._ask_less(text)
             case Refused():
                 self._gaps.sweep(REFUSED)
             case _:
@@ -212,12 +217,21 @@ class PubSubLine:
         self._gaps.sweep("the stored replay id was refused: subscribed to all retained events instead")
         self._progress.expired()
 
+    def _ask_less(self, text: str) -> None:
+        if self._portion.too_large():
+            self._log.info("stream_asks_less", events=self._portion.most)
+            return
+        self._gaps.miss(f"one event alone is too large: {text}")
+        self._skipping = True  # its id is not known, and it would come again for ever
+
     async def _begin(self) -> None:
         """Subscribe; returns when the server has answered or, for a while, not refused."""
         self._end()
         replay_id, origin = self._progress.start()
         preset = self._default if replay_id is None else ReplayPreset.CUSTOM if replay_id else ReplayPreset.EARLIEST
-        self._stream = self._channel.subscribe(self._topic)
+        if self._skipping:
+            replay_id, origin, preset = None, "skipped", ReplayPreset.LATEST
+        self._stream = self._channel.subscribe(self._topic, self._portion)
         await self._stream.begin(preset, replay_id or b"")
         if preset is ReplayPreset.LATEST:
             self._gaps.sweep("subscribed to new events only: what came before is not known")
@@ -238,7 +252,7 @@ class PubSubLine:
         except Undecodable as fault:
             return Reading((), Unreadable(self._topic, bytes(body), str(fault)))
         except Lost as lost:
-            if not isinstance(lost.loss, Refused):
+            if not isinstance(lost.loss, Refused | Oversized):
                 raise
             return Reading((), Unreadable(self._topic, bytes(body), f"its schema was refused: {lost.loss.text}"))
         return read_payload(self._topic, payload, event.event.id)

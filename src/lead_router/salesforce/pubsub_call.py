@@ -16,10 +16,10 @@ from grpc.aio import AioRpcError, Channel, StreamStreamCall, insecure_channel, s
 
 from lead_router.salesforce import eventbus
 from lead_router.salesforce.losses import Broken, Loss, Lost
+from lead_router.salesforce.pubsub_portion import PENDING_MAX, Portion
 from lead_router.salesforce.pubsub_verdicts import loss_of
 from lead_router.salesforce.stream_login import Token
 
-PENDING_MAX = 100
 PLAIN = "http://"
 
 
@@ -42,12 +42,13 @@ class PubSubLimits:
 
 
 class Stream:
-    """A subscription of one topic. At most 100 events are asked for and not yet received: `pending` says how many."""
+    """A subscription of one topic. At most a portion is asked for and not yet received: `pending` says how many."""
 
-    def __init__(self, call: StreamStreamCall[Any, Any], topic: str, limits: PubSubLimits) -> None:
+    def __init__(self, call: StreamStreamCall[Any, Any], topic: str, limits: PubSubLimits, portion: Portion) -> None:
         self._call = call
         self._topic = topic
         self._limits = limits
+        self._portion = portion
         self._first: asyncio.Future[Any] | None = None
         self.pending = 0
 
@@ -61,7 +62,7 @@ class Stream:
 
     async def ask(self) -> None:
         """Ask for as many events as may be pending; not before the first answer was received. Raises Lost."""
-        if self._first is None and self.pending < PENDING_MAX:
+        if self._first is None and self.pending < self._portion.most:
             await self._write()
 
     async def receive(self) -> Any:
@@ -77,10 +78,11 @@ class Stream:
         self._call.cancel()
 
     async def _write(self, **begin: Any) -> None:
-        wanted = PENDING_MAX - self.pending
+        most = self._portion.most
+        wanted = most - self.pending
         request = eventbus.FetchRequest(topic_name=self._topic, num_requested=wanted, **begin)
         await _answered(self._call.write(request), self._limits.request_s)
-        self.pending = PENDING_MAX
+        self.pending = most
 
     async def _read(self) -> Any:
         response = await _answered(self._call.read(), self._limits.idle_s)
@@ -90,6 +92,8 @@ class Stream:
         # What was asked for last may have crossed this answer: its count is trusted only where the server was quiet.
         told = max(0, min(response.pending_num_requested, PENDING_MAX))
         self.pending = max(0, self.pending - len(response.events)) if response.events else told
+        if self._portion.most < PENDING_MAX:  # its size is not for nothing
+            self._portion.fitted(response.ByteSize())
         return response
 
 
@@ -119,14 +123,14 @@ class PubSubChannel:
         )
         return "" if answer is None else str(answer.schema_json)
 
-    def subscribe(self, topic: str) -> Stream:
-        """A new stream; nothing is sent before the first `ask`."""
+    def subscribe(self, topic: str, portion: Portion | None = None) -> Stream:
+        """A new stream, which asks for a whole portion where none is given; nothing is sent before it begins."""
         call = self._open().stream_stream(
             eventbus.SUBSCRIBE,
             request_serializer=eventbus.FetchRequest.SerializeToString,
             response_deserializer=_reader(eventbus.FetchResponse),
         )(metadata=self._metadata(), wait_for_ready=False)
-        return Stream(call, topic, self._limits)
+        return Stream(call, topic, self._limits, portion or Portion(self._limits.answer_max_bytes))
 
     async def close(self) -> None:
         """Free the sockets; the next call connects anew."""
