@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import socket
 import time
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from lead_router.errors import Misconfigured
 from lead_router.loops.listening import LEASE_S
 from lead_router.ports import Delivery
 from lead_router.salesforce.pubsub import REACHED_S, unreachable
+from lead_router.salesforce.pubsub_way import proxy_options
 from lead_router.settings import load
 from support.simulator import simulator
 
@@ -84,6 +86,44 @@ def test_a_look_at_an_endpoint_that_never_answers_is_over_before_the_channel_is_
         why = unreachable(endpoint, "/data/X", tenant="00D", token=token, authority=None, within_s=0.2)
         assert time.monotonic() - began < REACHED_S
     assert endpoint in why
+
+
+DIRECT = [("grpc.enable_http_proxy", 0)]
+
+
+@pytest.mark.parametrize(
+    ("plain", "told", "options"),
+    [
+        (False, {}, DIRECT),
+        (False, {"HTTPS_PROXY": "http://proxy.example:3128"}, [("grpc.http_proxy", "http://proxy.example:3128")]),
+        (False, {"https_proxy": "proxy.example:3128"}, [("grpc.http_proxy", "http://proxy.example:3128")]),
+        (False, {"HTTPS_PROXY": "http://proxy.example:3128", "NO_PROXY": ".salesforce.com"}, DIRECT),
+        (False, {"HTTP_PROXY": "http://proxy.example:3128"}, DIRECT),
+        (False, {"HTTPS_PROXY": "http://proxy.example:3128", "grpc_proxy": "http://other.example:1"}, []),
+        (True, {"HTTPS_PROXY": "http://proxy.example:3128", "grpc_proxy": "http://other.example:1"}, DIRECT),
+    ],
+)
+def test_pubsub_goes_through_the_proxy_that_rest_goes_through(plain, told, options, monkeypatch):
+    """F13: whatever the case of its setting; what is on this machine is shown to no proxy."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "grpc_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in told.items():
+        monkeypatch.setenv(name, value)
+    assert proxy_options(streams.ENDPOINT, os.environ, plain=plain) == options
+
+
+@pytest.mark.parametrize(("spared", "protocol"), [("127.0.0.1,localhost", "pubsub"), ("", "cometd")])
+def test_grpc_heeds_the_proxy_it_is_told(spared, protocol, org, monkeypatch):
+    """F13: a proxy that is away keeps Pub/Sub API away, unless the endpoint is spared from it."""
+    settings = settings_of(org, pubsub_endpoint=org.ready["pubsub"])
+    wired = wire(settings)
+    wired.tokens.token()
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("NO_PROXY", spared)
+    with capture_logs() as logs:
+        streams.open_source(settings, wired, load=lambda _name: None, notices=()).close()
+    assert [one["protocol"] for one in logs if one["event"] == "stream_chosen"] == [protocol]
 
 
 def test_auto_takes_cometd_where_the_certificate_is_strange(org, tmp_path):

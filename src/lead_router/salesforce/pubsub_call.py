@@ -18,6 +18,7 @@ from lead_router.salesforce import eventbus
 from lead_router.salesforce.losses import Broken, Loss, Lost
 from lead_router.salesforce.pubsub_portion import PENDING_MAX, Portion
 from lead_router.salesforce.pubsub_verdicts import loss_of
+from lead_router.salesforce.pubsub_way import proxy_options
 from lead_router.salesforce.stream_login import Token
 
 PLAIN = "http://"
@@ -156,7 +157,7 @@ class PubSubChannel:
 
     def _open(self) -> Channel:
         if self._channel is None:
-            options = [
+            options: list[tuple[str, str | int]] = [
                 ("grpc.max_receive_message_length", self._limits.answer_max_bytes),
                 ("grpc.keepalive_time_ms", round(self._limits.ping_s * 1000)),
                 ("grpc.keepalive_timeout_ms", round(self._limits.pong_s * 1000)),
@@ -165,11 +166,13 @@ class PubSubChannel:
                 ("grpc.use_local_subchannel_pool", 1),  # a new channel never inherits a dead connection
                 ("grpc.primary_user_agent", "lead-router"),
             ]
-            if self._endpoint.startswith(PLAIN):
-                self._channel = insecure_channel(self._endpoint.removeprefix(PLAIN), options=options)
+            plain, address = self._endpoint.startswith(PLAIN), self._endpoint.removeprefix(PLAIN)
+            options += proxy_options(address, os.environ, plain=plain)
+            if plain:
+                self._channel = insecure_channel(address, options=options)
             else:
                 trusted = grpc.ssl_channel_credentials(root_certificates=self._authority)
-                self._channel = secure_channel(self._endpoint, trusted, options=options)
+                self._channel = secure_channel(address, trusted, options=options)
         return self._channel
 
 
