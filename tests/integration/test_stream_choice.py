@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import socket
@@ -63,6 +64,7 @@ def test_each_protocol_brings_leads_over_verified_tls(stream, protocol, org):
     """Auto takes Pub/Sub API where it is reached; one line of the log says which it is."""
     source, chosen = opened(org, stream=stream, pubsub_endpoint=org.ready["pubsub"])
     assert chosen["protocol"] == protocol
+    assert (chosen["why"] == "LEAD_ROUTER_STREAM says so") is (stream != "auto")
     assert hears(source)
 
 
@@ -168,6 +170,25 @@ def test_what_is_not_installed_is_named_with_its_remedy(org, monkeypatch):
     source.close()
     assert (chosen["protocol"], "lead-router[pubsub]" in chosen["why"]) == ("cometd", True)
     with pytest.raises(Misconfigured, match=r"grpc.*lead-router\[pubsub\]"):
+        streams.check_stream(settings_of(org, stream="pubsub", pubsub_endpoint=org.ready["pubsub"]))
+
+
+@pytest.mark.parametrize(
+    "fault", [ImportError("libstdc++.so.6: cannot open"), AttributeError("no GetMessageClass"), RuntimeError("too old")]
+)
+def test_what_is_installed_and_cannot_be_loaded_is_named_with_its_remedy(fault, org, monkeypatch):
+    """F13: a wheel of another machine, or a version from before; auto goes on over CometD, a wish ends the start."""
+
+    def fail(name):
+        assert name == "lead_router.salesforce.pubsub"
+        raise fault
+
+    monkeypatch.setattr(importlib, "import_module", fail)
+    source, chosen = opened(org, pubsub_endpoint=org.ready["pubsub"])
+    source.close()
+    assert chosen["protocol"] == "cometd"
+    assert str(fault) in chosen["why"]
+    with pytest.raises(Misconfigured, match=r"cannot be loaded.*lead-router\[pubsub\]"):
         streams.check_stream(settings_of(org, stream="pubsub", pubsub_endpoint=org.ready["pubsub"]))
 
 

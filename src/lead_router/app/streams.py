@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import random
 from collections.abc import Callable, Sequence
@@ -24,6 +25,8 @@ ENDPOINT = "api.pubsub.salesforce.com:7443"
 PACKAGES = ("grpc", "google.protobuf", "fastavro")
 INSTALL = "pip install 'lead-router[pubsub]'"
 TRIED_S = 15.0
+TOLD_MAX = 200
+_SAID = f"{PREFIX}STREAM says so"
 _NEW_ONLY, _RETAINED = -1, -2
 
 
@@ -31,8 +34,8 @@ def check_stream(settings: Settings) -> None:
     """Raises Misconfigured where Pub/Sub API is asked for and cannot be spoken here."""
     if settings.stream != "pubsub":
         return
-    if missing := _missing():
-        raise Misconfigured(f"{PREFIX}STREAM=pubsub needs {', '.join(missing)}: {INSTALL}, or set it to auto or cometd")
+    if lack := _lack():
+        raise Misconfigured(f"{PREFIX}STREAM=pubsub: {lack}, or set it to auto or cometd")
     if not endpoint_of(settings):
         raise Misconfigured(f"{PREFIX}STREAM=pubsub needs {PREFIX}PUBSUB_ENDPOINT for an org on this machine")
 
@@ -48,9 +51,8 @@ def open_source(
 ) -> EventSource:
     """The source of the settings' channel. `load` gives a stored position by the name it is stored under."""
     why_not = _why_not_pubsub(settings, wired)
-    _log.info(
-        "stream_chosen", protocol="cometd" if why_not else "pubsub", why=why_not or f"{endpoint_of(settings)} answers"
-    )
+    why = _SAID if settings.stream == "pubsub" else f"{endpoint_of(settings)} answers"
+    _log.info("stream_chosen", protocol="cometd" if why_not else "pubsub", why=why_not or why)
     return _opened(settings, wired, pubsub=not why_not, load=load, notices=notices, from_now=False)
 
 
@@ -83,11 +85,11 @@ def _remedy(settings: Settings, *, pubsub: bool) -> str:
 def _why_not_pubsub(settings: Settings, wired: Wired) -> str:
     """Why CometD is taken instead; empty where it is not."""
     if settings.stream == "cometd":
-        return f"{PREFIX}STREAM says so"
+        return _SAID
     if settings.stream == "pubsub":
         return ""
-    if missing := _missing():
-        return f"{', '.join(missing)} is not installed: {INSTALL}"
+    if lack := _lack():
+        return lack
     endpoint = endpoint_of(settings)
     if not endpoint:
         return f"an org on this machine, and {PREFIX}PUBSUB_ENDPOINT is empty"
@@ -135,8 +137,16 @@ def _opened(
     )
 
 
-def _missing() -> list[str]:
-    return [name for name in PACKAGES if not _found(name)]
+def _lack() -> str:
+    """What of the extra is not installed, or cannot be used as it is; empty where nothing is."""
+    if missing := [name for name in PACKAGES if not _found(name)]:
+        return f"{', '.join(missing)} is not installed: {INSTALL}"
+    try:
+        importlib.import_module("lead_router.salesforce.pubsub")
+    except Exception as fault:  # noqa: BLE001 - whatever another's code raises: an old version, or a library it misses
+        told = f"{type(fault).__name__}: {fault}".partition("\n")[0][:TOLD_MAX]
+        return f"the extra cannot be loaded ({told}): {INSTALL}"
+    return ""
 
 
 def _found(name: str) -> bool:
