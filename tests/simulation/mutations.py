@@ -120,13 +120,13 @@ MUTATIONS = (
     Mutation(
         "unknown-is-committed",
         "loops/routing.py",
-        "                if self._org.committed(batch):",
+        "                if self._org.committed(*several):",
         "                if True:",
     ),
     Mutation(
         "unknown-is-lost",
         "loops/routing.py",
-        "                if self._org.committed(batch):",
+        "                if self._org.committed(*several):",
         "                if False:",
         kept="the org's rules and keys refuse the identical request, each for itself",
         guards=_ORG,

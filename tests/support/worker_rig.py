@@ -44,11 +44,11 @@ class Interrupted(SalesforceOrg):
             self.after_read.pop(0)()
         return found
 
-    def commit(self, batch: Batch) -> Receipt:
-        self.batches.append(batch)
+    def commit(self, *batches: Batch) -> Receipt:
+        self.batches += batches
         if self.before_write:
             self.before_write.pop(0)()
-        return super().commit(batch)
+        return super().commit(*batches)
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         if self.before_sweep:

@@ -44,7 +44,7 @@ def judged(
     given: Batch, failed: dict[tuple[str, int], list[dict[str, Any]]], parts: dict[str, list[dict[str, Any]]]
 ) -> Receipt:
     """The receipt where these records and these parts failed and, as documented, all others say so or claim success."""
-    composed = compose(given, AT, lock_touch=True)
+    composed = compose([given], AT, lock_touch=True)
     answers = []
     for part in composed.parts:
         records = (part.body or {}).get("records")
@@ -238,7 +238,7 @@ def test_a_used_up_allowance_inside_the_answer_is_a_fault_of_the_service() -> No
 
 def test_results_of_another_number_are_an_error() -> None:
     """B10: a result list of another length is never mapped to leads."""
-    composed = compose(batch([1, 2]), AT, lock_touch=False)
+    composed = compose([batch([1, 2])], AT, lock_touch=False)
     one = [{"id": "x", "success": True, "errors": []}]
     answers = [Subanswer(part.reference, 200, one) for part in composed.parts]
     with pytest.raises(ContractMismatch):

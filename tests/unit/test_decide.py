@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from lead_router.core.batch import together
 from lead_router.core.decide import HOLD_RETRY_S, UNSEEN_S, WAIT_RETRY_S, batches, decide
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Absence, Assign, Batch, Hold, Mode, Observed, Outcome, Skip, ToGroup, ToOwner
@@ -234,6 +235,22 @@ def test_a_batch_never_exceeds_two_hundred_writes():
     assert [len(batch.writes) for batch in found] == [200, 200, 50]
     assert [(batch.before.turn, batch.after.turn) for batch in found] == [(0, 200), (200, 400), (400, 450)]
     assert found[1].before == found[0].after
+
+
+def test_a_commit_takes_each_group_once_and_two_hundred_writes():
+    """Batches keep their order; what does not fit beside the others begins the next commit."""
+    many = range(1, 451)
+    settings = configuration(rule("asia", 1, "Country = 'JP'", ToGroup("g2")), rule("all", 2))
+    leads = [lead(number, Country="JP" if number <= 80 else "FR") for number in many]
+    groups = [EMEA, pool("apac", "XY")]
+    found = batches(decide(settings, snapshot(leads, groups), [ask(number) for number in many]))
+
+    assert [len(batch.writes) for batch in found] == [80, 200, 170]
+    assert together(found) == [(found[0],), (found[1],), (found[2],)]
+    assert together([found[0], found[0]]) == [(found[0],), (found[0],)]
+    few = [replace(found[0], writes=found[0].writes[:30]), found[2], Batch((), None, None), Batch((), None, None)]
+    assert together(few) == [tuple(few[:3]), (few[3],)]
+    assert together([]) == []
 
 
 def test_a_second_job_of_a_lead_waits_for_the_first():

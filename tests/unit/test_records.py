@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from lead_router.core.ids import to18
 from lead_router.core.model import Batch, Configuration, Group, Mode
 from lead_router.errors import ContractMismatch, Misconfigured
 from lead_router.salesforce import queries, records, sweeping
@@ -17,7 +18,7 @@ LEAD_HEADERS = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-Options": "client=le
 
 def test_a_batch_is_written_in_five_parts_in_this_order() -> None:
     """P49: the header that keeps assignment rules away stands on the parts that write leads, and only there."""
-    parts = compose(batch([9, 3]), AT, lock_touch=True).parts
+    parts = compose([batch([9, 3])], AT, lock_touch=True).parts
     assert [(part.method, part.reference, part.path, part.headers) for part in parts] == [
         ("PATCH", "group", f"sobjects/Round_Robin_Group__c/{GROUP_ID}", None),
         ("POST", "ledger", "composite/sobjects", None),
@@ -28,8 +29,29 @@ def test_a_batch_is_written_in_five_parts_in_this_order() -> None:
     assert parts[0].body == {"Turn__c": 43, "Clock__c": 7, "Expected_Turn__c": "3.41"}
 
 
+def test_several_groups_are_written_in_five_parts_too() -> None:
+    """The groups are one collection, ids ascending whatever the order of the batches; each is compared with its own."""
+    first, second = batch([9, 3]), batch([5])
+    group = replace(second.before, id=to18("a00000000000000"), key="apac", epoch=0, turn=7) if second.before else None
+    moved = replace(group, turn=8, members=second.after.members) if group and second.after else None
+    composed = compose([first, replace(second, before=group, after=moved), following(7, 9)], AT, lock_touch=True)
+    groups, ledger, members, _, leads = composed.parts
+
+    assert [part.reference for part in composed.parts] == ["group", "ledger", "members", "lock", "leads"]
+    assert all(part.path == "composite/sobjects" for part in composed.parts)
+    records = (groups.body or {})["records"]
+    assert [(row["id"], row["Turn__c"], row["Expected_Turn__c"]) for row in records] == [
+        (to18("a00000000000000"), 8, "0.7"),
+        (GROUP_ID, 43, "3.41"),
+    ]
+    assert (groups.body or {})["allOrNone"] is True
+    assert [row["Lead__c"] for row in (ledger.body or {})["records"]] == [lead_id(n) for n in (9, 3, 5, 7)]
+    assert [row["id"] for row in (leads.body or {})["records"]] == [lead_id(n) for n in (3, 5, 7, 9)]
+    assert [row["id"] for row in (members.body or {})["records"]] == [member_id(n) for n in (1, 2, 2)]
+
+
 def test_the_ledger_is_in_turn_order_and_all_else_in_id_order() -> None:
-    ledger, members, lock, leads = (part.body or {} for part in compose(batch([9, 3]), AT, lock_touch=True).parts[1:])
+    ledger, members, lock, leads = (part.body or {} for part in compose([batch([9, 3])], AT, lock_touch=True).parts[1:])
     assert [row["Turn_Key__c"] for row in ledger["records"]] == ["emea.3.42", "emea.3.43"]
     assert [row["Lead__c"] for row in ledger["records"]] == [lead_id(9), lead_id(3)]
     assert [row["id"] for row in members["records"]] == [member_id(1), member_id(2)]
@@ -39,7 +61,7 @@ def test_the_ledger_is_in_turn_order_and_all_else_in_id_order() -> None:
 
 def test_the_bodies_hold_these_keys_and_no_null() -> None:
     """E11: only what is written is sent."""
-    group, ledger, members, lock, leads = (part.body or {} for part in compose(batch([9]), AT, lock_touch=True).parts)
+    group, ledger, members, lock, leads = (part.body or {} for part in compose([batch([9])], AT, lock_touch=True).parts)
     assert group == {"Turn__c": 42, "Clock__c": 6, "Expected_Turn__c": "3.41"}
     assert ledger["records"] == [
         {
@@ -97,13 +119,13 @@ def test_a_counted_turn_moves_the_cap_with_the_member() -> None:
     assert given.after is not None
     members = tuple(replace(member, day="2026-11-29", day_count=3) for member in given.after.members[1:2])
     counted = replace(given, after=replace(given.after, members=members))
-    (part,) = [part for part in compose(counted, AT, lock_touch=True).parts if part.reference == "members"]
+    (part,) = [part for part in compose([counted], AT, lock_touch=True).parts if part.reference == "members"]
     (record,) = (part.body or {})["records"]
     assert (record["Cap_Day__c"], record["Cap_Count__c"], record["Last_Turn__c"]) == ("2026-11-29", 3, 42)
 
 
 def test_without_a_turn_neither_group_nor_members_are_written() -> None:
-    ledger, leads = compose(following(2, 1), AT, lock_touch=False).parts
+    ledger, leads = compose([following(2, 1)], AT, lock_touch=False).parts
     assert (ledger.reference, leads.reference) == ("ledger", "leads")
     (row,) = (ledger.body or {})["records"]
     assert row["Outcome__c"] == "Duplicate"
@@ -116,7 +138,7 @@ def test_an_old_error_is_cleared_and_nothing_else_is() -> None:
     given = batch([1])
     (write,) = given.writes
     failed = replace(write, lead=replace(write.lead, fields={"Routing_Error__c": "it failed"}))
-    leads = compose(Batch((failed,), given.before, given.after), AT, lock_touch=False).parts[-1].body or {}
+    leads = compose([Batch((failed,), given.before, given.after)], AT, lock_touch=False).parts[-1].body or {}
     assert {name for name, value in leads["records"][0].items() if value is None} == {"Routing_Error__c"}
 
 

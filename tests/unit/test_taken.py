@@ -213,10 +213,10 @@ def test_turns_taken_by_hand_and_turns_given_are_one_sequence():
 def test_nothing_is_written_on_a_lead_taken_by_hand():
     """P62: a commit has no part for such a lead, and no empty one."""
     (alone,) = batches([decided(counting("AB"))])
-    assert [part.reference for part in compose(alone, NOW, lock_touch=True).parts] == ["group", "ledger", "members"]
+    assert [part.reference for part in compose([alone], NOW, lock_touch=True).parts] == ["group", "ledger", "members"]
     seen = snapshot([lead(1, owner_id=user("B")), lead(2)], [counting("AB")])
     (mixed,) = batches(decide(configuration(), seen, [of_intake(), ask(2)]))
-    composed = compose(mixed, NOW, lock_touch=True)
+    composed = compose([mixed], NOW, lock_touch=True)
     written = {
         part.reference: [one.get("id") for one in (part.body or {}).get("records", ())] for part in composed.parts
     }

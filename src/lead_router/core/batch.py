@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from lead_router.core.model import Assign, Batch, Count, Decision, Follow, Turn, Write
 
-BATCH_MAX = 200  # records in one subrequest of a commit
+BATCH_MAX = 200  # records in one subrequest of a commit: writes, and so members; groups can only be fewer
 
 
 def batches(decisions: Iterable[Decision]) -> list[Batch]:
@@ -31,6 +31,22 @@ def batches(decisions: Iterable[Decision]) -> list[Batch]:
         units[group].sort(key=_number)
     ordered = sorted(units, key=lambda group: group is None)  # stable: groups as they came, then those without a turn
     return [_batch(writes) for group in ordered for writes in _packed(units[group])]
+
+
+def together(several: Iterable[Batch]) -> list[tuple[Batch, ...]]:
+    """The batches, in their order, by commits: as many in one as fit, and no group twice."""
+    commits: list[list[Batch]] = []
+    for batch in several:
+        last = commits[-1] if commits else []
+        writes = sum(len(one.writes) for one in last) + len(batch.writes)
+        if not last or writes > BATCH_MAX or _group(batch) in map(_group, last):
+            commits.append([])
+        commits[-1].append(batch)
+    return list(map(tuple, commits))
+
+
+def _group(batch: Batch) -> str | None:
+    return None if batch.before is None else batch.before.id
 
 
 def _number(unit: Sequence[Write]) -> int:

@@ -109,7 +109,10 @@ Write: TypeAlias = Assign | Follow | Count
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The writes of one commit, at most 200: of one group (`before` and `after` its turns), or without any turn."""
+    """Writes of one commit, at most 200: of one group (`before` and `after` its turns), or without any turn.
+
+    A commit may hold the batches of several groups.
+    """
 
     writes: tuple[Write, ...]
     before: Group | None

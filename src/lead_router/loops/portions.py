@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lead_router.core.model import Batch, Snapshot
+from lead_router.core.batch import batches, together
+from lead_router.core.model import Batch, Decision, Snapshot
 from lead_router.ports import Fault, Job, LeadMoved, SiblingRouted, TurnTaken
 
 STANDSTILL_MAX = 2
@@ -16,13 +17,22 @@ _RACES = (TurnTaken, LeadMoved, SiblingRouted)
 class Portion:
     """Jobs to be read and decided together; `passes` counts refusals so far.
 
-    `tried` is the turn from which they were last decided, `standstill` how often in a row it was the same one.
+    `apart` says that the groups are written by a commit each: one for all of them was refused, and what is in the way
+    of one must not hold up the others. `tried` is the turn from which they were last decided, `standstill` how often in
+    a row it was the same one.
     """
 
     jobs: tuple[Job, ...]
     passes: int = 0
+    apart: bool = False
     tried: str = ""
     standstill: int = 0
+
+
+def commits(portion: Portion, decisions: Iterable[Decision]) -> list[tuple[Batch, ...]]:
+    """The batches of what was decided, by commits: all groups together, until that was refused once."""
+    made = batches(decisions)
+    return [(one,) for one in made] if portion.apart else together(made)
 
 
 def counted(portion: Portion, batch: Batch, faults: Sequence[Fault]) -> Portion:

@@ -5,22 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import structlog
 
-from lead_router.core.decide import batches
-from lead_router.core.model import Assign, Batch, Configuration, Count, Follow, Hold, Observed, Skip, Status
+from lead_router.core.model import Batch, Configuration, Hold, Observed, Skip, Status, Write
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.clearing import OWNED, clear, idle
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
-from lead_router.loops.portions import Portion, counted, halves, stuck, without
+from lead_router.loops.portions import Portion, commits, counted, halves, stuck, without
 from lead_router.loops.reading import read
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.taking import taken
-from lead_router.loops.telling import tell
+from lead_router.loops.telling import tell, written
 from lead_router.ports import (
     Bury,
     Committed,
@@ -112,8 +111,8 @@ class Routing:
         self._uncleared = uncleared.refused
         self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
         again: list[Portion] = []
-        for batch in batches(decisions):
-            again += self._write(batch, portion)
+        for several in commits(portion, decisions):
+            again += self._write(several, portion)
         return again
 
     def _settle(self, decisions: Iterable[Hold | Observed | Skip]) -> None:
@@ -150,22 +149,27 @@ class Routing:
         self._end([(job, ending) for job, ending in endings if job.lead_id in self.open])
         self._store.ask_leads(sorted(older))
 
-    def _write(self, batch: Batch, portion: Portion) -> list[Portion]:
-        jobs = tuple(self.open[write.ask.lead_id] for write in batch.writes)
+    def _write(self, several: tuple[Batch, ...], portion: Portion) -> list[Portion]:
+        jobs = tuple(self.open[write.ask.lead_id] for batch in several for write in batch.writes)
         kept = self._keep(jobs)
         if len(kept) < len(jobs):
             return [replace(portion, jobs=kept)] if kept else []
         try:
-            receipt = self._commit(batch)
+            receipt = self._commit(several)
         except RowLocked as fault:
+            if len(several) > 1:
+                return [replace(portion, jobs=jobs, apart=True)]
             return self._again(replace(portion, jobs=jobs, passes=portion.passes + 1), str(fault), halve=True)
         except Rejected as fault:
             receipt = Refused((Refusal(None, str(fault)),))
         match receipt:
             case Committed():
-                self._done(batch)
+                self._done(write for batch in several for write in batch.writes)
                 return []
+            case Refused() if len(several) > 1:
+                return [replace(portion, jobs=jobs, apart=True)]
             case Refused(faults=faults):
+                (batch,) = several
                 resolution = resolve(jobs, faults, self._wait_s)
                 return self._refused(counted(portion, batch, faults), jobs, resolution)
 
@@ -181,14 +185,14 @@ class Routing:
                 _log.warning("claim_lost", lead=job.lead_id, job=job.id)
         return tuple(job for job in jobs if job.id in kept)
 
-    def _commit(self, batch: Batch) -> Receipt:
+    def _commit(self, several: tuple[Batch, ...]) -> Receipt:
         for _ in range(UNKNOWN_TRIES):
             try:
-                return self._org.commit(batch)
+                return self._org.commit(*several)
             except OutcomeUnknown as fault:
-                _log.warning("outcome_unknown", leads=len(batch.writes), error=str(fault))
+                _log.warning("outcome_unknown", leads=sum(len(one.writes) for one in several), error=str(fault))
                 self._pause(self._dice.uniform(*JITTER_S))
-                if self._org.committed(batch):
+                if self._org.committed(*several):
                     return Committed()
         raise OutcomeUnknown("no answer to a commit, and the ledger does not hold it yet")
 
@@ -239,34 +243,10 @@ class Routing:
             return halves(portion)
         return [portion]
 
-    def _done(self, batch: Batch) -> None:
+    def _done(self, writes: Iterable[Write]) -> None:
         now = self._now()
-        endings: list[tuple[Job, Ending]] = []
-        for write in batch.writes:
-            job = self.open[write.ask.lead_id]
-            late = now - write.ask.event_at
-            match write:
-                case Assign(outcome=outcome, group_id=group, turn=turn, owner_id=owner, round=number):
-                    endings.append((job, Done(outcome.lower())))
-                    _log.info(
-                        "lead_assigned",
-                        lead=job.lead_id,
-                        outcome=outcome.lower(),
-                        group=self._configuration.group_keys.get(group or ""),
-                        turn=turn.number if turn else None,
-                        member=turn.member.id if turn else None,
-                        owner=owner,
-                        round=number,
-                        latency_ms=round(late / timedelta(milliseconds=1)),
-                    )
-                case Count(turn=turn, owner_id=owner):
-                    endings.append((job, Done("counted: taken by hand")))
-                    told = {"group": turn.group.key, "turn": turn.number, "member": turn.member.id, "owner": owner}
-                    _log.info("lead_counted", lead=job.lead_id, **told)
-                case Follow(owner_id=owner, first_lead_id=first):
-                    endings.append((job, Done("duplicate")))
-                    _log.info("lead_followed", lead=job.lead_id, first=first, owner=owner)
-        self._end(endings)
+        jobs = [(self.open[write.ask.lead_id], write) for write in writes]
+        self._end([(job, written(self._configuration, job, write, now - write.ask.event_at)) for job, write in jobs])
 
     def _end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[str]:
         """End the jobs; the answer names the leads of those that were still ours."""

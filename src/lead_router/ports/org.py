@@ -143,12 +143,12 @@ class Org(Protocol):
         """Read groups, members, leads, ledger, then what caps and rules ask for, for at most 200 leads."""
         ...
 
-    def commit(self, batch: Batch) -> Receipt:
-        """Write the batch, all or nothing; raises OutcomeUnknown where no answer came."""
+    def commit(self, *batches: Batch) -> Receipt:
+        """Write the batches, each of another group, all or nothing; raises OutcomeUnknown where no answer came."""
         ...
 
-    def committed(self, batch: Batch) -> bool:
-        """Whether the ledger holds this very batch (after OutcomeUnknown)."""
+    def committed(self, *batches: Batch) -> bool:
+        """Whether the ledger holds these very batches (after OutcomeUnknown)."""
         ...
 
     def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:

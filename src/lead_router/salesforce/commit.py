@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lead_router.core.model import Follow, Member, Write
+from lead_router.core.model import Follow, Group, Member, Write
 from lead_router.errors import ContractMismatch, RowLocked
 from lead_router.ports import (
     AlreadyRouted,
@@ -29,7 +29,7 @@ from lead_router.ports import (
 from lead_router.salesforce.codes import Kind, Trouble, surprise, tell, troubles
 from lead_router.salesforce.names import LeadFields, LedgerFields, Markers, Standard
 from lead_router.salesforce.rest import Subanswer
-from lead_router.salesforce.writes import Composed, Step
+from lead_router.salesforce.writes import Composed, Step, Subject
 
 FAILED = 300  # HTTP statuses from here on are failures
 
@@ -45,7 +45,7 @@ class Failure:
     """A record, or a part as a whole where `subject` is None, with all errors that are its own."""
 
     step: Step
-    subject: Write | Member | None
+    subject: Subject | None
     troubles: tuple[Trouble, ...]
 
 
@@ -79,9 +79,9 @@ def _failures(composed: Composed, answer: Subanswer) -> Iterator[Failure]:
     if answer.status >= FAILED:
         yield Failure(step, None, troubles(answer.body) or (Trouble(f"HTTP_{answer.status}", ""),))
         return
-    if step is Step.GROUP:
+    subjects = composed.subjects.get(step)
+    if subjects is None:  # the one group, which is no collection
         return
-    subjects = composed.subjects[step]
     results = answer.body
     if not isinstance(results, list) or len(results) != len(subjects):
         raise ContractMismatch(f"the part '{step}' of {len(subjects)} records was answered with another number")
@@ -128,6 +128,8 @@ def _fault(failure: Failure) -> Fault | None:
             fault: Fault = _stuck("the group's turn cannot be written", found)
         case None:
             fault = Refusal(None, tell(found), again=_worth_another(found))
+        case Group():
+            fault = _stuck("a group's turn cannot be written", found)
         case Member(id=member_id):
             fault = _stuck(f"the next turn of member {member_id} cannot be written", found)
         case write:

@@ -118,15 +118,16 @@ class SalesforceOrg:
         plain = Snapshot(taken_at, {}, {lead.id: lead for lead in leads}, found, frozenset(submission_keys))
         return self._completed(plain, matching.kinds(configuration), [], known)
 
-    def commit(self, batch: Batch) -> Receipt:
-        """Write the batch in one call, all or nothing (DESIGN section 4)."""
+    def commit(self, *batches: Batch) -> Receipt:
+        """Write the batches in one call, all or nothing (DESIGN section 4)."""
         self._rest.begin()
-        composed = compose(batch, self._now(), lock_touch=self._lock_touch)
+        composed = compose(batches, self._now(), lock_touch=self._lock_touch)
         return receipt(composed, self._rest.composite(composed.parts, write=True))
 
-    def committed(self, batch: Batch) -> bool:
-        """Whether every lead of the batch has its round in the ledger under its own idempotency key."""
-        own = {lead_key(write.lead.id, write.round): write.ask.idempotency_key for write in batch.writes}
+    def committed(self, *batches: Batch) -> bool:
+        """Whether every lead of the batches has its round in the ledger under its own idempotency key."""
+        writes = (write for batch in batches for write in batch.writes)
+        own = {lead_key(write.lead.id, write.round): write.ask.idempotency_key for write in writes}
         rows = self._rest.query(queries.committed(sorted(own)))
         return {row[LedgerFields.LEAD_KEY]: row[LedgerFields.IDEMPOTENCY_KEY] for row in rows} == own
 

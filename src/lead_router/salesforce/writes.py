@@ -1,15 +1,15 @@
-"""A batch as one composite request (DESIGN section 4). Pure; the order of parts and records is the promise.
+"""Batches as one composite request (DESIGN section 4). Pure; the order of parts and records is the promise.
 
 No field is ever null, but for what a lead bears of an earlier attempt or owner: the error text, who overrode it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from lead_router.core.keys import expected_turn, lead_key, turn_key
 from lead_router.core.leads import ELLIPSIS
@@ -36,6 +36,9 @@ LEAD_HEADERS: Mapping[str, str] = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-O
 OF_THE_PAST = (LeadFields.ERROR, LeadFields.OVERRIDDEN_BY, LeadFields.OVERRIDDEN_AT)
 
 
+Subject: TypeAlias = Write | Member | Group
+
+
 class Step(StrEnum):
     """The parts of a commit, by reference id, in their order."""
 
@@ -48,26 +51,34 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A commit ready to be sent. `subjects[step]` says, by position, which write or member a record is of."""
+    """A commit ready to be sent. `subjects[step]` says, by position, which write, member or group a record is of."""
 
     parts: tuple[Subrequest, ...]
-    subjects: Mapping[Step, tuple[Write | Member, ...]]
+    subjects: Mapping[Step, tuple[Subject, ...]]
 
 
-def compose(batch: Batch, at: datetime, *, lock_touch: bool) -> Composed:
-    """The parts of a batch's commit; `at` is the time of commit that the ledger shows. The batch is in turn order.
+def compose(batches: Sequence[Batch], at: datetime, *, lock_touch: bool) -> Composed:
+    """The parts of one commit; `at` is its time that the ledger shows. Each batch is of another group, in turn order.
 
+    Several groups are one collection, ids ascending: each way to route takes their locks in that order. With it a
+    commit has five collections, the most that one composite request takes.
     A lead that a person took by hand is that person's: its turn is written, and nothing on the lead.
     """
-    given = (write for write in batch.writes if not isinstance(write, Count))
+    writes = tuple(write for batch in batches for write in batch.writes)
+    given = (write for write in writes if not isinstance(write, Count))
     by_lead = tuple(sorted(given, key=lambda write: write.lead.id))
-    moved = moved_members(batch)
+    moved = moved_members(batches)
     parts: list[Subrequest] = []
-    subjects: dict[Step, tuple[Write | Member, ...]] = {}
-    if batch.before is not None and batch.after is not None:
-        parts.append(_group(batch.before, batch.after))
-    parts.append(_collection(Step.LEDGER, "POST", (_ledger(write, at) for write in batch.writes)))
-    subjects[Step.LEDGER] = batch.writes
+    subjects: dict[Step, tuple[Subject, ...]] = {}
+    turned = sorted(_turned(batches), key=lambda pair: pair[0].id)
+    if len(turned) == 1:
+        ((before, after),) = turned
+        parts.append(Subrequest("PATCH", Step.GROUP, f"sobjects/{Objects.GROUP}/{before.id}", _group(before, after)))
+    elif turned:
+        parts.append(_collection(Step.GROUP, "PATCH", ({"id": was.id, **_group(was, now)} for was, now in turned)))
+        subjects[Step.GROUP] = tuple(before for before, _ in turned)
+    parts.append(_collection(Step.LEDGER, "POST", (_ledger(write, at) for write in writes)))
+    subjects[Step.LEDGER] = writes
     if moved:
         parts.append(_collection(Step.MEMBERS, "PATCH", map(_member, moved)))
         subjects[Step.MEMBERS] = moved
@@ -80,16 +91,19 @@ def compose(batch: Batch, at: datetime, *, lock_touch: bool) -> Composed:
     return Composed(tuple(parts), subjects)
 
 
-def moved_members(batch: Batch) -> tuple[Member, ...]:
+def moved_members(batches: Iterable[Batch]) -> tuple[Member, ...]:
     """The members whose state changed, as they are afterwards, ids ascending."""
-    if batch.before is None or batch.after is None:
-        return ()
-    before = {member.id: member for member in batch.before.members}
-    return tuple(
-        sorted(
-            (member for member in batch.after.members if member != before.get(member.id)), key=lambda member: member.id
-        )
-    )
+    moved: list[Member] = []
+    for before, after in _turned(batches):
+        was = {member.id: member for member in before.members}
+        moved += (member for member in after.members if member != was.get(member.id))
+    return tuple(sorted(moved, key=lambda member: member.id))
+
+
+def _turned(batches: Iterable[Batch]) -> Iterator[tuple[Group, Group]]:
+    for batch in batches:
+        if batch.before is not None and batch.after is not None:
+            yield batch.before, batch.after
 
 
 def collection(sobject: str, records: Iterable[Mapping[str, Any]], *, all_or_none: bool = True) -> dict[str, Any]:
@@ -104,6 +118,7 @@ def cut(value: str, size: int) -> str:
 
 
 _TYPES = {
+    Step.GROUP: Objects.GROUP,
     Step.LEDGER: Objects.LEDGER,
     Step.MEMBERS: Objects.MEMBER,
     Step.LOCK: Objects.LEAD,
@@ -117,13 +132,12 @@ def _collection(
     return Subrequest(method, step, COLLECTION, collection(_TYPES[step], records), headers)
 
 
-def _group(before: Group, after: Group) -> Subrequest:
-    body = {
+def _group(before: Group, after: Group) -> dict[str, Any]:
+    return {
         GroupFields.TURN: after.turn,
         GroupFields.CLOCK: after.clock,
         GroupFields.EXPECTED_TURN: expected_turn(before.epoch, before.turn),
     }
-    return Subrequest("PATCH", Step.GROUP, f"sobjects/{Objects.GROUP}/{before.id}", body)
 
 
 def _member(member: Member) -> dict[str, Any]:
