@@ -36,14 +36,18 @@ shutil.rmtree(folder, ignore_errors=True)
 PASSWORD_USER = "keyholder"
 """The one user that the server asks for a password."""
 
-OPTIONS = "-c fsync=off -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=60"
+OPTIONS = (
+    "-c fsync=off -c unix_socket_directories= -c listen_addresses=127.0.0.1 -c max_connections=60"
+    " -c track_commit_timestamp=on"
+)
 
 
 class Server:
-    """A running server; `url` names one of its databases."""
+    """A running server; `url` names one of its databases. `more` options go before the tests' own."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, more: str = "") -> None:
         self._binaries = binaries
+        self._options = f"{OPTIONS} {more}"
         self._folder = Path(tempfile.mkdtemp(prefix="lead-router-postgres-"))
         self._user = _owner()
         if self._user:
@@ -65,7 +69,7 @@ class Server:
         """Start, or start again on the same port."""
         self._port = self._port or _free_port()
         log = str(self._folder / "log")
-        self._run("pg_ctl", "start", "-w", "-t", str(START_S), "-l", log, "-o", f"{OPTIONS} -p {self._port}")
+        self._run("pg_ctl", "start", "-w", "-t", str(START_S), "-l", log, "-o", f"{self._options} -p {self._port}")
 
     def halt(self) -> None:
         """Drop every connection, as a crash does."""
@@ -116,11 +120,11 @@ def postgres_server() -> Iterator[Server]:
 
 
 @contextmanager
-def serving() -> Iterator[Server]:
-    """A server while the block lasts."""
+def serving(more: str = "") -> Iterator[Server]:
+    """A server while the block lasts. `more` options go before the tests' own, as `-c fsync=on` does."""
     binaries = _binaries()
     assert binaries is not None, "no PostgreSQL binaries found"
-    server = Server(binaries)
+    server = Server(binaries, more)
     yield server
     server.stop()
 
