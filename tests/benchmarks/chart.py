@@ -1,4 +1,4 @@
-"""A chart as SVG: measures one below the other over the same axis, each from zero."""
+"""A chart as SVG: measures one below the other, as lines over the same axis or as bars, each from zero."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ WIDTH, LEFT, RIGHT = 760, 64, 16
 PANEL, GAP, TOP = 96, 38, 34
 INK, LINE, RULE = "#1f2328", "#0969da", "#d0d7de"
 HEADROOM = 1.15  # so that a flat line is not taken for the upper edge
+BAR, NAMES, TOLD = 20, 250, 110  # height of a bar with its gap; room for names before it, for figures behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,14 @@ class Panel:
 
     title: str
     points: Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """One measure; each bar is its name, its length and what is written behind it."""
+
+    title: str
+    bars: Sequence[tuple[str, float, str]]
 
 
 def svg(title: str, axis: str, panels: Sequence[Panel]) -> str:
@@ -32,6 +41,28 @@ def svg(title: str, axis: str, panels: Sequence[Panel]) -> str:
     for place, panel in enumerate(panels):
         parts += _panel(panel, TOP + GAP / 2 + place * (PANEL + GAP), most)
     parts.append(_text(WIDTH - RIGHT, height - 6, f"{most:,.0f} {axis}", anchor="end"))
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def bars(title: str, groups: Sequence[Bars]) -> str:
+    """The whole picture: each measure with a scale of its own."""
+    height = TOP + sum(GAP + BAR * len(group.bars) for group in groups) + 8
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">',
+        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+        _text(RIGHT, 18, title, size=14),
+    ]
+    top = float(TOP)
+    for group in groups:
+        parts.append(_text(RIGHT, top + GAP - 14, group.title, weight="bold"))
+        top += GAP
+        most = max(length for _, length, _ in group.bars) or 1.0
+        for name, length, told in group.bars:
+            wide = max(1.0, (WIDTH - NAMES - TOLD) * length / most)
+            parts.append(_text(NAMES - 8, top + BAR - 8, name, anchor="end"))
+            parts.append(f'<rect x="{NAMES}" y="{top + 3:.1f}" width="{wide:.1f}" height="{BAR - 6}" fill="{LINE}"/>')
+            parts.append(_text(NAMES + wide + 6, top + BAR - 8, told))
+            top += BAR
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -58,6 +89,6 @@ def _rule(y: float) -> str:
     return f'<line x1="{LEFT}" y1="{y:.1f}" x2="{WIDTH - RIGHT}" y2="{y:.1f}" stroke="{RULE}"/>'
 
 
-def _text(x: float, y: float, text: str, *, size: int = 12, anchor: str = "start") -> str:
-    told = escape(text)
-    return f'<text x="{x}" y="{y:.1f}" font-size="{size}" fill="{INK}" text-anchor="{anchor}">{told}</text>'
+def _text(x: float, y: float, text: str, *, size: int = 12, anchor: str = "start", weight: str = "") -> str:
+    told, heavy = escape(text), f' font-weight="{weight}"' if weight else ""
+    return f'<text x="{x:g}" y="{y:.1f}" font-size="{size}" fill="{INK}" text-anchor="{anchor}"{heavy}>{told}</text>'
