@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import tracemalloc
+from datetime import UTC, datetime
 
 import fastavro
 import pytest
@@ -163,6 +164,36 @@ class TestBodies:
         read_payload(TOPIC, read, "")
 
 
+class TestShapes:
+    def test_an_array_may_come_in_blocks_that_tell_their_size(self):
+        """A11: a negative count has the block's bytes behind it, and another block may follow."""
+        blocks = long(-2) + long(4) + b"\x02a\x02b" + long(1) + b"\x02c" + long(0)
+        assert schema_of(one(STRINGS)).read(blocks) == {"a": ["a", "b", "c"]}
+
+    @pytest.mark.parametrize("place", [0, 63, 64, 69])
+    def test_a_union_may_have_more_branches_than_a_byte_can_name(self, place):
+        """A11: none is taken for another one."""
+        kinds = [{"type": "enum", "name": f"Kind{number}", "symbols": [f"S{number}"]} for number in range(70)]
+        assert schema_of(one(kinds)).read(long(place) + long(0)) == {"a": f"S{place}"}
+
+    @pytest.mark.parametrize(
+        ("kind", "value"),
+        [
+            ("bytes", b"ab"),
+            ("float", 0.5),
+            ({"type": "map", "values": "int"}, {"x": 1}),
+            ({"type": "long", "logicalType": "timestamp-millis"}, datetime(2026, 11, 29, tzinfo=UTC)),
+            ("null", None),
+            (record("Empty"), {}),
+        ],
+    )
+    def test_types_that_no_event_has_are_read_all_the_same(self, kind, value):
+        """A11: the general reader reads whatever a schema holds, to the last byte."""
+        schema = record("One", b="string", a=kind)
+        read = schema_of(json.dumps(schema)).read(body({"a": value, "b": "there"}, schema))
+        assert read == {"b": "there"} | ({"a": value} if value else {})
+
+
 class TestSizes:
     @pytest.mark.parametrize("kind", ["string", "bytes", {"type": "fixed", "name": "F", "size": 2 * GIB}])
     @pytest.mark.parametrize("claimed", [2 * GIB, 1 << 62, -5])
@@ -176,6 +207,23 @@ class TestSizes:
             assert tracemalloc.get_traced_memory()[1] < 1_000_000
         finally:
             tracemalloc.stop()
+
+    @pytest.mark.parametrize(
+        ("kind", "spoiled"),
+        [
+            ("long", b"\xff" * 9 + b"\x02"),
+            ("long", b"\x80" * 12 + b"\x00"),
+            ("string", long(3) + b"ab"),
+            ("string", long(-1)),
+            ({"type": "enum", "name": "Kind", "symbols": ["A"]}, long(-1)),
+            ({"type": "enum", "name": "Kind", "symbols": ["A"]}, long(1)),
+        ],
+        ids=["65 bits", "13 bytes", "short text", "text that leads back", "symbol before the first", "symbol too many"],
+    )
+    def test_a_value_that_its_type_cannot_have_is_refused_where_it_stands(self, kind, spoiled):
+        """A11: no number is cut to size, no text is shorter than it says, and nothing is read twice without end."""
+        with pytest.raises((ValueError, KeyError)):
+            schema_of(one(kind)).reader(spoiled, 0)
 
     def test_an_array_that_claims_more_than_is_there_is_given_none(self):
         """A11: items that take bytes end with the body."""

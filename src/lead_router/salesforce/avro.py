@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import fastavro
 
 from lead_router.salesforce.avro_bounds import least_bytes
+from lead_router.salesforce.avro_readers import Read, reader_of
 from lead_router.salesforce.bitmaps import Named, fields_of
 
 KNOWN_MAX = 256
@@ -34,20 +35,22 @@ class Undecodable(ValueError):
 class Schema:
     """A schema ready for reading; `fields` in the schema's order, which is what bitmaps count."""
 
-    parsed: Any
+    reader: Read
     fields: tuple[Named, ...]
 
     def read(self, body: bytes) -> Json:
         """The event's payload as CometD would have it; raises Undecodable."""
-        stream = io.BytesIO(body)
         try:
-            record = fastavro.schemaless_reader(stream, self.parsed, None)
+            record, end = self.reader(body, 0)
         except Exception as fault:  # noqa: BLE001 - whatever the bytes are, they cost no other event
             raise Undecodable(f"the body does not fit its schema ({type(fault).__name__})") from None
-        if not isinstance(record, dict) or stream.read(1):
+        if not isinstance(record, dict) or end != len(body):
             raise Undecodable("the body does not fit its schema (its length)")
         header = record.get(HEADER)
-        return _change(self.fields, record, header) if isinstance(header, dict) else _filled(record)
+        if not isinstance(header, dict):
+            return _filled(record)
+        del record[HEADER]
+        return _change(self.fields, record, header)
 
 
 class Schemas:
@@ -81,10 +84,22 @@ def schema_of(text: str) -> Schema:
         told = json.loads(text)
         least_bytes(told)
         parsed = fastavro.parse_schema(told)
+        reader = reader_of(parsed) or _general(parsed)
         fields = tuple(Named(field["name"], _parts(field["type"])) for field in told["fields"])
     except Exception as fault:  # noqa: BLE001 - whatever the text is, it costs no other schema's events
         raise Undecodable(f"the schema cannot be read ({type(fault).__name__})") from None
-    return Schema(parsed, fields)
+    return Schema(reader, fields)
+
+
+def _general(parsed: Any) -> Read:
+    """Of any schema there is, at three times the time."""
+
+    def read(body: bytes, at: int) -> tuple[Any, int]:
+        stream = io.BytesIO(body)
+        stream.seek(at)
+        return fastavro.schemaless_reader(stream, parsed, None), stream.tell()
+
+    return read
 
 
 def _parts(kind: Any) -> tuple[str, ...]:
@@ -115,14 +130,12 @@ def _names(fields: tuple[Named, ...], listed: Any, listing: str) -> list[str]:
 
 def _filled(values: Mapping[str, Any]) -> Json:
     """The values that are there, in compounds too."""
-    filled: Json = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            if inner := _filled(value):
-                filled[name] = inner
-        elif value is not None:
-            filled[name] = value
-    return filled
+    there = {name: value for name, value in values.items() if value is not None}
+    for name in [name for name, value in there.items() if isinstance(value, dict)]:
+        there[name] = _filled(there[name])
+        if not there[name]:
+            del there[name]
+    return there
 
 
 def _chosen(values: Mapping[str, Any], names: Iterable[str]) -> Json:
