@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import fastavro
 
@@ -14,6 +15,27 @@ from org_simulator.pubsub.schemas import HEADER
 if TYPE_CHECKING:
     from org_simulator.events import Event
     from org_simulator.pubsub.schemas import EventSchema
+
+
+KEPT_MAX: Final = 10_000
+
+
+class Bodies:
+    """The bodies of the events that were sent last, at most `most`: each is made once, whoever hears it."""
+
+    def __init__(self, *, most: int = KEPT_MAX) -> None:
+        self._most = most
+        self._kept: OrderedDict[tuple[int, str], bytes] = OrderedDict()
+
+    def of(self, event: Event, schema: EventSchema) -> bytes:
+        """The event's payload as one Avro datum."""
+        name = event.serial, schema.id
+        body = self._kept.get(name)
+        if body is None:
+            body = self._kept[name] = encode(event, schema)
+            if len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return body
 
 
 def encode(event: Event, schema: EventSchema) -> bytes:

@@ -16,7 +16,7 @@ import grpc
 from org_simulator.cometd.access import heard
 from org_simulator.events import ALL_CHANGES, ChangeLog, change_log
 from org_simulator.pubsub import interface
-from org_simulator.pubsub.bodies import decode
+from org_simulator.pubsub.bodies import Bodies, decode
 from org_simulator.pubsub.schemas import EventSchema, schema_of
 from org_simulator.pubsub.subscription import Subscription, replay_bytes
 from org_simulator.pubsub.terms import Terms
@@ -36,6 +36,7 @@ class PubSub:
         self.log: ChangeLog = change_log(org)
         self._schemas: dict[str, EventSchema] = {}
         self._by_channel: dict[str, EventSchema | None] = {}
+        self._bodies = Bodies()
         self.streams: set[Subscription] = set()
         """Subscriptions that are open right now."""
         self.asked: list[tuple[str, int]] = []
@@ -119,7 +120,14 @@ class PubSub:
             await _abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, code, "refused")
         allowed = heard(self._org, user_id)
         subscription = Subscription(
-            self._org, self.log, self.terms, name, self._schema_of, token=_token(context), allowed=allowed
+            self._org,
+            self.log,
+            self.terms,
+            name,
+            self._schema_of,
+            bodies=self._bodies,
+            token=_token(context),
+            allowed=allowed,
         )
         if (fault := subscription.begin(first)) is not None:
             await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, f"{_CODES}subscription.fetch.{fault}", fault)

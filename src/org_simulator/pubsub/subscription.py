@@ -12,11 +12,11 @@ import grpc
 from org_simulator.clock import ManualClock
 from org_simulator.events import ALL_CHANGES, ALL_RETAINED, NEW_ONLY, UnknownReplayId
 from org_simulator.pubsub import interface
-from org_simulator.pubsub.bodies import encode
 
 if TYPE_CHECKING:
     from org_simulator.events import ChangeLog, Event
     from org_simulator.org import Org
+    from org_simulator.pubsub.bodies import Bodies
     from org_simulator.pubsub.schemas import EventSchema
     from org_simulator.pubsub.terms import Terms
 
@@ -37,11 +37,13 @@ class Subscription:
         topic: str,
         schema_of: Callable[[str], EventSchema | None],
         *,
+        bodies: Bodies,
         token: str,
         allowed: frozenset[str],
     ) -> None:
         self._org, self._log, self._terms, self._topic = org, log, terms, topic
         self._schema_of = schema_of
+        self._bodies = bodies
         self._token = token
         self._allowed = allowed
         self._epoch = log.session_epoch
@@ -140,7 +142,7 @@ class Subscription:
             told = response.events.add(replay_id=replay_bytes(event.replay_id))
             told.event.id = event.event_uuid or ""
             told.event.schema_id = schema.id
-            told.event.payload = encode(event, schema)
+            told.event.payload = self._bodies.of(event, schema)
         response.latest_replay_id = replay_bytes(self._log.replay_id_at(self._cursor))
         return response
 
