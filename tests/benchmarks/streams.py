@@ -1,8 +1,9 @@
 """`python -m benchmarks.streams` (with tests on the path): events a second, from the wire to a committed job row.
 
 The simulated org is a process of its own and holds the events before anybody subscribes; what is measured is the
-production source, intake and job store of this process, over CometD and over Pub/Sub API in turns. Beside them the bare
-receive loop of aiosfstream-ng, which stores nothing: the most that a CometD client of its kind would leave to intake.
+production source, intake and job store, in a thread of their own as the router has them, over CometD and over Pub/Sub
+API in turns. Beside them what bounds them: the bare receive loop of aiosfstream-ng, and a bare gRPC call that asks for
+100 events whenever it has 100 and looks into none of them. Neither stores anything.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
@@ -27,18 +29,23 @@ from typing import Any
 
 from aiosfstream_ng import Client, ReplayOption
 from aiosfstream_ng.auth import AuthenticatorBase
+from grpc.aio import insecure_channel
 
-from benchmarks.report import HERE, machine
+from benchmarks.named import Named, put, told
+from benchmarks.report import HERE, machine, rewritten
 from lead_router.core.ids import to18
 from lead_router.jobs import open_store
 from lead_router.log import configure
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
 from lead_router.ports import EventSource
+from lead_router.salesforce import eventbus
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.cometd import CometdSource
 from lead_router.salesforce.pubsub import PubSubSource, position_name
+from lead_router.salesforce.pubsub_call import PENDING_MAX
 from org_simulator.clock import SystemClock
+from org_simulator.cometd import Terms
 from org_simulator.schema import default_metadata, load
 from support.lead_events import lead_id
 from support.postgres import serving
@@ -52,6 +59,8 @@ ORG = to18(ORG_ID[:15])
 RUNS = 3
 WITHIN_S = 120.0
 PEER = "aiosfstream-ng, nothing stored"
+CALM = Terms(poll_s=0.5, reconnect_s=40.0)  # a busy machine ends no session
+BARE = "bare gRPC call, nothing read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,37 +82,60 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--events", type=int, default=EVENTS)
     parser.add_argument("--runs", type=int, default=RUNS, help="of each way, in turns; medians are told")
     parser.add_argument("--json", type=Path, default=HERE / "streams.json", metavar="FILE")
+    parser.add_argument("--record", action="store_true", help="write the section of REPORT.md and named figures anew")
     options = parser.parse_args(words)
     configure("error")
     started = machine()
-    seen = figures(options.events, options.runs)
-    rows = [f"{'way':<32} events/s (median)   all runs"]
-    for way, rates in seen.items():
-        rows.append(f"{way:<32} {statistics.median(rates):>17,.0f}   {', '.join(f'{rate:,.0f}' for rate in rates)}")
-    sys.stdout.write("\n".join((*rows, f"{options.events:,} events; {started}")) + "\n")
+    seen = rates(options.events, options.runs)
+    figures = named(seen)
+    sys.stdout.write("\n".join((*table(seen), "", told(figures), started)) + "\n")
     written = {"machine": started, "events": options.events, "events_per_s": seen}
     options.json.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    if options.record:
+        section = SECTION.format(
+            events=options.events, runs=options.runs, machine=started, table="\n".join(table(seen))
+        )
+        report = HERE / "REPORT.md"
+        report.write_text(rewritten(report.read_text("utf-8"), section), encoding="utf-8")
+        put(figures)
     return 0
 
 
-def figures(events: int, runs: int) -> dict[str, list[float]]:
+def rates(events: int, runs: int) -> dict[str, list[float]]:
     """Events a second of each way, in the order of the runs."""
     with ExitStack() as opened:
         org = opened.enter_context(_served(events))
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="lead-router-streams-")))
         server = opened.enter_context(serving())
+        thread = opened.enter_context(ThreadPoolExecutor(1))  # in the main one, asyncio waits for Ctrl-C, at a price
         current = Current(Rig(folder).client.configuration())
-        ways: dict[str, Callable[[], float]] = {PEER: partial(_by_peer, org, events)}
-        for source in (_cometd, _pubsub):
-            name = {"_cometd": "CometD", "_pubsub": "Pub/Sub API"}[source.__name__]
+        ways: dict[str, Callable[[], float]] = {PEER: partial(_by_peer, org, events), BARE: partial(_bare, org, events)}
+        for name, source in (("CometD", _cometd), ("Pub/Sub API", _pubsub)):
             ways[f"{name}, SQLite"] = partial(_stored, source, org, current, events, partial(_file, folder))
             ways[f"{name}, PostgreSQL"] = partial(_stored, source, org, current, events, server.new_database)
+        _bare(org, events)  # the org makes each event's body once, as an event bus does: not in the first way's time
         seen: dict[str, list[float]] = {way: [] for way in ways}
         for run in range(1, runs + 1):
             for way, took in ways.items():
-                seen[way].append(events / took())
+                seen[way].append(events / thread.submit(took).result())
                 sys.stderr.write(f"run {run} of {runs}: {way}: {seen[way][-1]:,.0f} events/s\n")
     return seen
+
+
+def named(seen: Mapping[str, Sequence[float]]) -> dict[str, Named]:
+    """Pub/Sub API against CometD, run by run, on the engine that the router comes with."""
+    pairs = zip(seen["Pub/Sub API, SQLite"], seen["CometD, SQLite"], strict=True)
+    ratio = statistics.median(pubsub / cometd for pubsub, cometd in pairs)
+    return {"pubsub_vs_cometd": Named(round(ratio, 2), "times", ">=0.7", "our CometD source, wire to job row, SQLite")}
+
+
+def table(seen: Mapping[str, Sequence[float]]) -> list[str]:
+    """A row for each way."""
+    rows = [f"| {'way':<30} | events/s (median) | least to most      |", f"| {'-' * 30} | {'-' * 16}: | {'-' * 17}: |"]
+    for way, several in seen.items():
+        spread = f"{min(several):,.0f} to {max(several):,.0f}"
+        rows.append(f"| {way:<30} | {statistics.median(several):>17,.0f} | {spread:>18} |")
+    return rows
 
 
 def _cometd(org: Org, store: Any) -> EventSource:
@@ -183,6 +215,31 @@ def _by_peer(org: Org, events: int) -> float:
         return runner.run(received())
 
 
+def _bare(org: Org, events: int) -> float:
+    """Seconds until so many events have come, the next 100 asked for when 100 are there."""
+
+    async def received() -> float:
+        metadata = (("accesstoken", org.token), ("instanceurl", org.url), ("tenantid", ORG))
+        async with insecure_channel(org.address) as channel:
+            began, came = time.perf_counter(), 0
+            call = channel.stream_stream(
+                eventbus.SUBSCRIBE,
+                request_serializer=eventbus.FetchRequest.SerializeToString,
+                response_deserializer=eventbus.FetchResponse.FromString,
+            )(metadata=metadata)
+            preset = eventbus.ReplayPreset.EARLIEST
+            first = eventbus.FetchRequest(topic_name=LEAD, replay_preset=preset, num_requested=PENDING_MAX)
+            await call.write(first)
+            while came < events:
+                came += len((await call.read()).events)
+                if came % PENDING_MAX == 0:
+                    await call.write(eventbus.FetchRequest(topic_name=LEAD, num_requested=PENDING_MAX))
+            call.cancel()
+            return time.perf_counter() - began
+
+    return asyncio.run(received())
+
+
 class _served:  # noqa: N801 - a context as a function would give
     """The org in a process of its own, with so many leads created."""
 
@@ -206,9 +263,29 @@ def _serve(pipe: Connection, events: int) -> None:
     for number in range(events):
         values = {"LastName": f"Doe {number}", "Company": "Acme", "Email": f"doe{number}@acme.example", "Country": "DE"}
         org.commit(org.change(lead_id(number), **values))
-    with served(org) as url, pubsub_served(org) as endpoint:
+    with served(org, CALM) as url, pubsub_served(org) as endpoint:
         pipe.send(Org(url, endpoint.address, org.sessions.issue(INTEGRATION)))
         pipe.recv()
+
+
+SECTION = """# Two streams, from the wire to a committed job row
+
+Written by `PYTHONPATH=tests python -m benchmarks.streams --record`. {events:,} creations of leads wait in a simulated
+org; {runs} runs of each way, taken in turns. Machine: {machine}; the org is a process beside the one that is measured.
+
+{table}
+
+*CometD* and *Pub/Sub API* are the router's sources, each with intake and job store as in `lead-router run`: every event
+is a job row on disk when it counts, with the stream's position in the same transaction. Over CometD a transaction holds
+what one long poll brought (a thousand events and more when so many wait), over Pub/Sub API at most 100, which is all
+that may be pending.
+
+*aiosfstream-ng* is its own receive loop, to which a position or a job is nothing; it reads JSON as our source does.
+
+*The bare gRPC call* counts events and looks into none: what the simulated org's side and gRPC leave to a source that
+asks for 100 only when it has 100. The org makes each event's Avro body before the first run. Against Salesforce the way
+there and back is the bound instead: 100 events each time.
+"""
 
 
 if __name__ == "__main__":
