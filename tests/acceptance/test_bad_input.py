@@ -57,6 +57,7 @@ def test_a_bad_setting_is_refused_by_name(org, tmp_path, settings, texts):
     """A22, F13: the name that was meant is told, and no value."""
     refused(tmp_path, environment(org, "sqlite:///jobs.db", **settings), *texts)
     assert not all_owned(org, 1)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_a_database_that_is_not_ours_is_refused_and_left_as_it_is(org, tmp_path,
     ],
 )
 def test_an_org_without_a_field_or_object_is_refused_by_name(tmp_path, drop, missing):
-    """The lead waits; where the metadata is deployed as shipped, a router with the same database routes it."""
+    """The lead waits. A start that is refused, by whatever user, leaves no file that the router's could not write."""
     lacking = metadata_copy.copied(tmp_path / "metadata")
     {"field": metadata_copy.drop_field, "object": metadata_copy.drop_object}[drop](lacking, *missing)
     with simulator("--metadata", str(lacking), scenario=company.scenario()) as org:
@@ -160,6 +161,7 @@ def test_an_org_without_a_field_or_object_is_refused_by_name(tmp_path, drop, mis
         refused(tmp_path, environment(org, "sqlite:///jobs.db"), *missing, "deploy salesforce_metadata")
         (lead,) = [row for row in org.rows("Lead") if row["Id"] == lead_id]
         assert lead["OwnerId"].startswith("00G")
+        assert [path.name for path in tmp_path.iterdir()] == ["metadata"]
 
 
 def test_a_clock_that_is_off_is_named_where_a_signed_login_is_refused(tmp_path):

@@ -76,17 +76,18 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
         _log.warning("router_warned", text=warning)
     ending = threading.Event()
     vitals = Vitals(time.monotonic, patience_s=_patience_s(settings))
-    with answering(settings.health_address, vitals), watched(vitals), alone(settings.database) as sole:
+    with answering(settings.health_address, vitals), watched(vitals):
         check_stream(settings)
         wired = wire(settings, ending=ending.is_set, answered=vitals.beat)
         org_id = _patiently(lambda: wired.tokens.token().org_id, vitals)
-        _patiently(lambda: _succeed(settings, org_id), vitals)
         _patiently(lambda: refuse_lacking(wired.rest), vitals)
         configuration = _patiently(wired.org.configuration, vitals)
+        # A start that is refused makes no file: it may be another user's than the router's.
+        _patiently(lambda: _succeed(settings, org_id), vitals)
         current, breaker = Current(configuration), Breaker(time.monotonic)
         vitals.refusal = breaker.why
         runner = Runner(lambda wake: Assembly(settings, wired, current, org_id, breaker, vitals, wake).loops(), vitals)
-        with _signals((ending.set, runner.stop)):
+        with alone(settings.database) as sole, _signals((ending.set, runner.stop)):
             switches = asdict(rollout_of(settings))
             _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
             doubts = (doubt(settings.database), None if sole else _SECOND)
