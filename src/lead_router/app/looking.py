@@ -92,7 +92,9 @@ _LIST_DEAD = "lead-router jobs list --status dead"
 
 
 def _dead(queue: QueueView) -> str:
-    return "1 job is dead: its lead waits" if queue.dead == 1 else f"{queue.dead} jobs are dead: their leads wait"
+    if queue.dead == 1:
+        return "1 job is dead: its lead waits for a person, unless it was taken, routed or deleted since"
+    return f"{queue.dead} jobs are dead: their leads wait for a person, but for those taken, routed or deleted since"
 
 
 def no_router(queue: QueueView) -> str | None:
@@ -173,6 +175,5 @@ def _router(queue: QueueView) -> Finding:
 
 
 def _dead_jobs(queue: QueueView) -> list[Finding]:
-    remedy = f"`{_LIST_DEAD}` tells why: mend the cause, then `lead-router jobs retry N`"
-    told = f"{_dead(queue)} for a person"
-    return [Finding("dead jobs", ok=False, detail=told, remedy=remedy, warning=True)] if queue.dead else []
+    remedy = f"`{_LIST_DEAD}` tells why: mend the cause, then `lead-router jobs retry N`, which takes no lead away"
+    return [Finding("dead jobs", ok=False, detail=_dead(queue), remedy=remedy, warning=True)] if queue.dead else []
