@@ -206,6 +206,29 @@ def test_a_dead_job_s_lead_that_somebody_edited_is_found_again(rig: Rig):
     assert (untouched, rig.owner(lead)) == (1, "Ann")
 
 
+@pytest.mark.parametrize("ahead_s", [0.5, 240.0])
+def test_an_edit_right_after_the_death_counts_though_the_clocks_differ(rig: Rig, ahead_s: float):
+    """P44: it came after the note Failed, by whatever clock; found once, and not again while nobody else edits it."""
+    rig.ahead_s = ahead_s
+    (lead,) = rig.leads(1)
+    rig.forbid("ISCHANGED(OwnerId)", "Nobody moves")
+    rig.drain()
+    rig.rest_org.update(lead, Phone="+32 2 555 01 02")
+    upkeep = rig.upkeep()
+    tries = []
+    for _ in range(3):
+        upkeep.step()
+        rig.drain()
+        tries.append(len(rig.jobs()))
+        rig.clock.advance(301)
+    rig.allow()
+    rig.rest_org.update(lead, Phone="+32 2 555 01 03")
+    upkeep.step()
+    rig.drain()
+
+    assert (tries, rig.owner(lead)) == ([2, 2, 2], "Ann")
+
+
 def test_a_discarded_lead_is_left_to_people(rig: Rig):
     """Ended for good means that no sweep brings it again, also after the job's like are forgotten; an edit does."""
     (lead,) = rig.leads(1)

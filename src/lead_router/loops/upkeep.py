@@ -10,7 +10,7 @@ import structlog
 from lead_router.core.keys import CHANGED, submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.soql.values import instant
-from lead_router.core.touch import last_told_at, touched_since
+from lead_router.core.touch import last_told_at, mended_since, touched_since
 from lead_router.errors import Permanent, RateLimited, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.breaker import Breaker
@@ -200,14 +200,15 @@ class Upkeep:
         ids = [lead.id for lead in page]
         unfinished = self._store.open_leads(ids)
         discarded = {lead: at for lead, at in self._store.discards(ids).items() if lead not in unfinished}
-        given_up = {**discarded, **self._store.deaths(sorted(unfinished))}
+        deaths = self._store.deaths(sorted(unfinished))
         user = configuration.integration_user_id
         mended = {
             lead.id
             for lead in page
-            if lead.id in given_up and touched_since(lead.fields, given_up[lead.id], by_others_than=user)
+            if ((at := deaths.get(lead.id)) and mended_since(lead.fields, at, failed=lead.failed, by_others_than=user))
+            or ((at := discarded.get(lead.id)) and touched_since(lead.fields, at, by_others_than=user))
         }
-        return (unfinished | given_up.keys()) - mended
+        return (unfinished | discarded.keys()) - mended
 
     def _forget(self) -> bool:
         if self._monotonic() < self._forget_at:
