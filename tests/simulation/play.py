@@ -55,7 +55,7 @@ COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything 
 INSIDE_OFTEN = 0.25
 TRIGGER_OFTEN = 1 / 12
 HURRY = 0.5  # of those who come, the share whom a router hears at once
-INTAKE_BIAS = 3  # so is a transaction that keeps events
+INTAKE_BIAS = 4  # so is a transaction that keeps events
 
 
 @dataclass
@@ -288,14 +288,15 @@ class Play:
         self.note(f"{point.router.name}.{point.loop} {point.when} {point.what}")
         if not self.storm:
             return None
-        bias = COMMIT_BIAS if faults.COMMIT in point.what else 1
-        if bias > 1 and point.when == "before":
+        commits = faults.COMMIT in point.what
+        if commits and point.when == "before":
             self.counts["commits in the storm"] += 1
+        bias = COMMIT_BIAS if commits else INTAKE_BIAS if _keeps(point) else 1
         if self.dice.random() < self.air.crash * bias:
             self.count("process: killed")
             point.router.alive = False
             raise Crashed
-        eager = INTAKE_BIAS if _records(point) else bias
+        eager = COMMIT_BIAS if commits else INTAKE_BIAS if _records(point) else 1
         if self.depth < DEPTH_MAX and self.dice.random() < self.air.meddling * eager:
             with self._deeper():
                 self._meddle(point)
@@ -305,7 +306,7 @@ class Play:
         """Someone else acts before the router goes on, most often on the very lead in flight."""
         chance = self.dice.random()
         if _records(point):
-            chance = 0.5 + chance / 2  # what races with the intake is time, and who else listens
+            chance = 0.5 + 0.3 * chance  # what races with the intake is time, and who else listens
         self.counts["meddled"] += 1
         racing = faults.COMMIT in point.what and point.when == "before"
         if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
@@ -315,7 +316,7 @@ class Play:
         elif chance < 0.50:
             self._people(*people.ON_GROUPS, near=point.others)
         elif chance < 0.70:
-            seconds = self.dice.choice((0.5, 10.0, 61.0, 130.0))
+            seconds = self.dice.choice((10.0, 61.0, 130.0) if _records(point) else (0.5, 10.0, 61.0, 130.0))
             self.count("answer: slow")
             self.note(f"{seconds} s pass")
             self.elapse(seconds)
@@ -331,7 +332,7 @@ class Play:
                 if fault is not None:
                     self.count(f"request: {fault.name}{'' if fault.value is None else f' {fault.value}'}")
                 return fault
-            case "database" if self.dice.random() < self.air.database * (INTAKE_BIAS if point.loop == "intake" else 1):
+            case "database" if self.dice.random() < self.air.database * (INTAKE_BIAS if _keeps(point) else 1):
                 sort = self.dice.choice(faults.DATABASE)
                 self.count(f"database: {sort}")
                 return sort
@@ -388,6 +389,11 @@ class Play:
                 return
             asked = busy or everybody
             self.elapse(1.0 if busy and all(name == "intake" for _, name in busy) else 0.01)
+
+
+def _keeps(point: Point) -> bool:
+    """Whether the intake speaks to its database."""
+    return point.loop == "intake" and point.kind == "database"
 
 
 def _records(point: Point) -> bool:
