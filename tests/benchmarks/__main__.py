@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchmarks import core, end_to_end, plan, race, year
+from benchmarks import core, decay, end_to_end, plan, race, year
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class Part:
 PARTS = {
     "end_to_end": Part(end_to_end.main),
     "core": Part(core.main),
-    "race": Part(race.main),
+    "race": Part(race.main, ("--within-s", "6")),
+    "decay": Part(decay.main),
     "plan": Part(plan.main, ("--leads", "2000", "--runs", "1"), records=False),
     "year": Part(year.main, ("--days", "60", "--leads", "20000"), records=False),
 }
