@@ -85,6 +85,12 @@ class Switches:
     holidays_close_dates: bool = False
     """A holiday closes its date, midnight to midnight, of BusinessHours; otherwise the windows begun on it, whole."""
 
+    pubsub_stream_ends_with_token: bool = True
+    """A running subscription of Pub/Sub API ends when its token dies; otherwise only new calls are refused."""
+
+    pubsub_refuses_after_s: float = 0.0
+    """Real seconds until Pub/Sub API refuses a subscription. It acknowledges none, so a client takes it for granted."""
+
     @classmethod
     def pessimistic(cls) -> Switches:
         """Every dispute settled against the client."""
@@ -114,4 +120,6 @@ class Switches:
             apex_sorts_texts_by_code_point=False,
             apex_mail_refusal="NO_MASS_MAIL_PERMISSION",
             holidays_close_dates=True,
+            pubsub_stream_ends_with_token=True,
+            pubsub_refuses_after_s=3.0,
         )

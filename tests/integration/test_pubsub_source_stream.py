@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from lead_router.ports import Position
 from org_simulator.clock import ManualClock, SystemClock
 from org_simulator.pubsub.terms import Terms
+from org_simulator.switches import Switches
 from support.cometd_rig import CHANNEL, QUICK
 from support.lead_events import lead_id
 from support.pubsub_rig import BRISK, PubSubRig
@@ -249,6 +250,41 @@ class TestAllowances:
             source.close()
         assert rig.leads == ids
         assert len(rig.shelf.brought) == 350
+
+
+class TestSwitches:
+    def test_a_stream_that_outlives_its_token_is_heard_until_a_call_needs_another(self, rig):
+        """A2: nothing is lost; the login comes with the next subscription."""
+        rig.org.switches = Switches(pubsub_stream_ends_with_token=False)
+        with pubsub_served(rig.org) as endpoint:
+            source = rig.open(endpoint.address)
+            rig.heard(rig.create(2))
+            rig.org.sessions.revoke_all()
+            rig.heard(rig.create(2))
+            assert len(rig.tokens) == 1
+            rig.org.log.drop_sessions()
+            rig.heard(rig.create(2))
+            assert len(rig.tokens) == 2
+            source.close()
+        assert len(rig.shelf.kept) == 6
+
+    @pytest.mark.parametrize("fault", ["allowance", "position"])
+    def test_a_refusal_that_comes_late_is_a_refusal_all_the_same(self, rig, fault):
+        """A2, P28: later than a subscription counts as acknowledged; it is not ready then, and no lead is lost."""
+        rig.org.switches = Switches(pubsub_refuses_after_s=0.3)
+        ids = rig.create(2)
+        if fault == "allowance":
+            rig.org.log.faults.arm("refuse_subscribe")
+        else:
+            rig.shelf.position = Position(f"pubsub:{CHANNEL}", b"\x00\x00\x00\x00\x00\x00\x00\x07")
+        with pubsub_served(rig.org) as endpoint:
+            source = rig.open(endpoint.address)
+            rig.fill(subscribed(source))
+            rig.fill(lambda: source.state() != "subscribed")
+            rig.heard(ids)
+            source.close()
+        assert len(rig.tokens) == 1
+        assert rig.shelf.gaps
 
 
 class TestNotices:

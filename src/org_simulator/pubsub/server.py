@@ -112,12 +112,12 @@ class PubSub:
             return
         name = first.topic_name
         if name not in self.log.channels():
-            await _abort(context, grpc.StatusCode.NOT_FOUND, "", f"The topic {name} does not exist")
+            await self._refuse(context, grpc.StatusCode.NOT_FOUND, "", f"The topic {name} does not exist")
         if not self._may_hear(user_id, name):
-            await _abort(context, grpc.StatusCode.PERMISSION_DENIED, "", f"no access to {name}")
+            await self._refuse(context, grpc.StatusCode.PERMISSION_DENIED, "", f"no access to {name}")
         if (refusal := self.log.faults.take("refuse_subscribe")) is not None:
             code = refusal or f"{_CODES}subscription.limit.exceeded"
-            await _abort(context, grpc.StatusCode.RESOURCE_EXHAUSTED, code, "refused")
+            await self._refuse(context, grpc.StatusCode.RESOURCE_EXHAUSTED, code, "refused")
         allowed = heard(self._org, user_id)
         subscription = Subscription(
             self._org,
@@ -130,7 +130,7 @@ class PubSub:
             allowed=allowed,
         )
         if (fault := subscription.begin(first)) is not None:
-            await _abort(context, grpc.StatusCode.INVALID_ARGUMENT, f"{_CODES}subscription.fetch.{fault}", fault)
+            await self._refuse(context, grpc.StatusCode.INVALID_ARGUMENT, f"{_CODES}subscription.fetch.{fault}", fault)
         self.asked.append(("Subscribe", first.num_requested))
         self.streams.add(subscription)
         reader = asyncio.ensure_future(self._read(requests, subscription))
@@ -169,6 +169,12 @@ class PubSub:
             code = f"{_CODES}service.auth.error"
             await _abort(context, grpc.StatusCode.UNAUTHENTICATED, code, "authentication exception occurred")
         return user_id
+
+    async def _refuse(self, context: Any, status: grpc.StatusCode, code: str, text: str) -> NoReturn:
+        """End a subscription that may not be; when Salesforce does so is a switch."""
+        await asyncio.sleep(self._org.switches.pubsub_refuses_after_s)
+        await _abort(context, status, code, text)
+        raise AssertionError("abort raises")
 
     def _may_hear(self, user_id: str, name: str) -> bool:
         return not name.startswith("/data/") or name == ALL_CHANGES or name in heard(self._org, user_id)

@@ -109,15 +109,13 @@ class Subscription:
                 await self._wait(min(spoken + self._terms.keepalive_s, owed + self._terms.idle_s) - now)
 
     def _ended(self) -> bool:
-        """Whether it is over, for one of its own reasons or because of a fault, a move of the org or a dead token.
-
-        That a running stream ends with its token is not known of Salesforce; the simulator ends it, the harder case.
-        """
+        """Whether it is over, for one of its own reasons or because of a fault, a move of the org or a dead token."""
         if not self._over and self._epoch != self._log.session_epoch:
             self._stop(grpc.StatusCode.UNAVAILABLE, f"{_CODES}service.unavailable", "the service is unavailable")
         if not self._over and self._log.faults.first(_BREAKING) is not None:
             self._stop(grpc.StatusCode.UNAVAILABLE, "", "RST_STREAM closed stream")
-        if not self._over and self._org.sessions.user(self._token) is None:
+        mortal = self._org.switches.pubsub_stream_ends_with_token
+        if not self._over and mortal and self._org.sessions.user(self._token) is None:
             self._stop(grpc.StatusCode.UNAUTHENTICATED, f"{_CODES}service.auth.error", "the session is invalid")
         return self._over
 
