@@ -34,10 +34,13 @@ from lead_router.log import configure
 from lead_router.ports import NewJob
 from lead_router.salesforce.auth import Login, TokenHolder
 from lead_router.salesforce.cometd import CometdSource
+from lead_router.salesforce.pubsub import PubSubSource
 from lead_router.salesforce.wire import open_session
 from org_simulator.wire.adapter import OrgAdapter
 from support.cometd_rig import CHANNEL, QUICK
 from support.fault_cometd import CONNECT, HANDSHAKE, SUBSCRIBE, FaultServer, Http, Say
+from support.fault_pubsub import FaultPubSub, Refusal, Told
+from support.pubsub_rig import BRISK
 from support.worker_rig import Rig
 
 EMAIL, PHONE = "canary.person+x@buyer.example", "+49 (30) 5550199-77"
@@ -46,7 +49,7 @@ KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_byt
     serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
 )
 KEY_TEXT = KEY.decode()
-LIBRARIES = ("urllib3", "requests", "aiohttp", "asyncio", "psycopg", "simple_salesforce", "charset_normalizer")
+LIBRARIES = ("urllib3", "requests", "aiohttp", "asyncio", "grpc", "psycopg", "simple_salesforce", "charset_normalizer")
 TURNS = 7  # parts that an echo is made of, each first once
 PAGE = "text/html; charset=utf-8"
 
@@ -308,6 +311,56 @@ def test_whatever_refuses_the_stream_nothing_of_it_is_told(seen, place, fault):
         server.close()
     text = seen.text() + repr(told)
     assert "stream_" in text
+    assert hits(text, canaries(token)) == []
+
+
+SAID = {
+    "text": lambda sent: Refusal("INTERNAL", text=sent),
+    "text of the way": lambda sent: Refusal("UNAVAILABLE", text=f"failed to connect to all addresses; {sent}"),
+    "missing": lambda sent: Refusal("UNIMPLEMENTED", text=sent),
+    "too large": lambda sent: Refusal("RESOURCE_EXHAUSTED", text=f"message larger than max {sent}"),
+    "code": lambda sent: Refusal("PERMISSION_DENIED", sent.replace("\n", " ")),
+    "known code": lambda sent: Refusal("RESOURCE_EXHAUSTED", f"subscription.limit.exceeded {sent}"),
+}
+
+
+@pytest.mark.parametrize("place", ["GetTopic", "Subscribe", "Stream", "GetSchema"])
+@pytest.mark.parametrize("kind", [*SAID, "noise", "schema", "body"])
+def test_whatever_pubsub_answers_nothing_of_it_is_told(seen, place, kind):
+    """F1: status text, trailer, bytes that are no answer, a schema or a body that cannot be read; at DEBUG."""
+    token = "00D000000000001!canary.Token_0123456789"
+    coded = base64.b64encode(token.encode()).decode()
+    sent = f"Bearer {token} {coded} {quote(token, safe='')} {EMAIL} {PHONE} {'x' * 60} {EMAIL}"
+    told = []
+    with FaultPubSub() as server:
+        server.schemas["schema-1"] = sent if kind == "schema" else '{"type": "string"}'
+        server.noise = b"\xff" + sent.encode()
+        server.say(Told(b"\x01", b"\xff" + sent.encode()))
+        if kind in SAID:
+            server.refuse(place, SAID[kind](sent))
+        elif kind == "noise":
+            server.noisy.append("Subscribe" if place == "Stream" else place)
+        source = PubSubSource(
+            topic=CHANNEL,
+            tenant="00D000000000001AAA",
+            endpoint=f"http://{server.address}",
+            token=lambda _: SimpleNamespace(access_token=token, instance_url="https://localhost"),
+            load_position=lambda: None,
+            dice=random.Random(1),
+            limits=QUICK,
+            call_limits=BRISK,
+        )
+        try:
+            for _ in range(100):
+                told.append(source.poll(0.02))
+                source.stored(told[-1])
+                if any(one.unreadable for one in told):
+                    break
+        finally:
+            source.close()
+    words = [[one.gap, one.reload, [each.reason for each in one.unreadable]] for one in told]
+    text = seen.text() + repr(words)
+    assert any(one.unreadable for one in told)
     assert hits(text, canaries(token)) == []
 
 

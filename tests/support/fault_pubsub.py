@@ -23,11 +23,12 @@ NOISE = b"\xff\xfe\xfd noise"
 
 @dataclass(frozen=True)
 class Refusal:
-    """An end of a call: the status' name, the trailer's last part (none if empty), after so many seconds."""
+    """An end of a call: the status' name, the trailer's last part (none if empty), after so many seconds, in words."""
 
     status: str
     code: str = ""
     after_s: float = 0.0
+    text: str = "refused"
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class FaultPubSub:
     """`schemas` by id, `answers` in order: each a tuple of events sent together, or bytes: a quiet answer's id.
 
     A subscription from an id begins behind the answer that holds it, any other with the first. The next answer of each
-    method in `noisy` is noise.
+    method in `noisy` is noise, which is `noise`.
     """
 
     def __init__(self) -> None:
@@ -53,6 +54,7 @@ class FaultPubSub:
         self.asked: list[tuple[str, Any]] = []
         self.open = 0
         self.noisy: list[str] = []
+        self.noise = NOISE
         self._faults: dict[str, deque[Refusal | None]] = defaultdict(deque)
         self._changed = threading.Condition()
         self._server = grpc.server(ThreadPoolExecutor(THREADS), options=[("grpc.max_send_message_length", -1)])
@@ -168,14 +170,14 @@ class FaultPubSub:
     def _end(self, fault: Refusal, context: grpc.ServicerContext) -> NoReturn:
         if fault.code:
             context.set_trailing_metadata((("error-code", f"{CODES}{fault.code}"),))
-        context.abort(grpc.StatusCode[fault.status], "refused")
+        context.abort(grpc.StatusCode[fault.status], fault.text)
         raise AssertionError("abort raises")
 
     def _writer(self, method: str) -> Callable[[Any], bytes]:
         def write(made: Any) -> bytes:
             if method in self.noisy:
                 self.noisy.remove(method)
-                return NOISE
+                return self.noise
             return bytes(made.SerializeToString())
 
         return write

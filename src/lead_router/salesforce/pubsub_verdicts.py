@@ -6,9 +6,10 @@ part: a code that is not here is judged by its status.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from lead_router.core.hidden import scrub, without_numbers
+from lead_router.core.hidden import HIDDEN, scrub, without_numbers
 from lead_router.salesforce.losses import Broken, Loss, Oversized, PositionExpired, Refused, TokenRefused
 
 PREFIX = "sfdc.platform.eventbus.grpc."
@@ -44,6 +45,7 @@ _ON_THE_WAY: Final[tuple[tuple[str, str], ...]] = (
     ("failed to connect to all addresses", f"no connection: check {_ENDPOINT} and what the firewall lets out"),
 )
 _LAST = "last error: "
+_CODED = re.compile(r"[A-Za-z0-9+/=_-]{40,}")  # longer than an rpc id: base64 of a token, say
 
 
 def loss_of(status: str, error_code: str, details: str) -> Loss:
@@ -68,4 +70,4 @@ def loss_of(status: str, error_code: str, details: str) -> Loss:
 
 
 def _shown(text: str) -> str:
-    return without_numbers(text)[:TEXT_MAX]
+    return _CODED.sub(HIDDEN, without_numbers(text))[:TEXT_MAX]
