@@ -12,6 +12,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from lead_router.ports import Position
+from lead_router.salesforce.pubsub import SCHEMA_TRIES
 from org_simulator.clock import SystemClock
 from support.cometd_rig import CHANNEL, QUICK
 from support.fault_pubsub import FaultPubSub, Refusal, Told
@@ -158,6 +159,19 @@ class TestEvents:
         rig.heard(ids(1, 3))
         rig.fill(lambda: rig.shelf.position == Position(NAME, b"\x03"))
         assert [one.body for one in unreadable(rig)] == [lead(2, b"").payload]
+
+    @pytest.mark.parametrize(("failures", "kept"), [(SCHEMA_TRIES - 1, 0), (SCHEMA_TRIES + 5, 1)])
+    def test_a_schema_that_the_server_fails_at_holds_up_no_other_event_for_ever(self, server, rig, failures, kept):
+        """A11: a passing fault is waited for; one that stays costs its event alone, which is kept and swept for."""
+        server.schemas["odd"] = server.schemas["schema-1"]
+        server.refuse("GetSchema", None, *[Refusal("INTERNAL")] * failures)
+        server.say(lead(1, b"\x01"))
+        server.say(replace(lead(2, b"\x02"), schema_id="odd"))
+        server.say(lead(3, b"\x03"))
+        rig.open(server.address)
+        rig.fill(lambda: rig.leads >= ids(1, 3))
+        assert len(unreadable(rig)) == kept
+        assert rig.leads == (ids(1, 3) if kept else ids(1, 2, 3))
 
     def test_an_event_without_a_replay_id_is_handled_and_is_no_position(self, server, rig):
         """A11: between two others; a restart from the position in between brings it again."""

@@ -30,6 +30,7 @@ from lead_router.salesforce.subscription import Subscription
 
 LOG = structlog.get_logger()
 DEFAULTS = Limits()
+SCHEMA_TRIES = 5
 REACHED_S = 4.0  # whoever looks holds the channel meanwhile, and its lease is only a little longer
 CALL_DEFAULTS = PubSubLimits()
 
@@ -126,6 +127,7 @@ class PubSubLine:
         self._schemas = Schemas()
         self._portion = Portion(call_limits.answer_max_bytes)
         self._skipping = False
+        self._failing = ("", 0)
         self._stream: Stream | None = None
         self._inbox: list[tuple[bytes, Reading]] = []
         self.answer_within_s = call_limits.idle_s
@@ -252,7 +254,19 @@ class PubSubLine:
         except Undecodable as fault:
             return Reading((), Unreadable(self._topic, bytes(body), str(fault)))
         except Lost as lost:
-            if not isinstance(lost.loss, Refused | Oversized):
+            if not self._given_up(schema_id, lost.loss):
                 raise
             return Reading((), Unreadable(self._topic, bytes(body), f"its schema was refused: {lost.loss.text}"))
         return read_payload(self._topic, payload, event.event.id)
+
+    def _given_up(self, schema_id: str, loss: Loss) -> bool:
+        """Whether no further try is worth it: an event whose schema the server fails at would hold up all others."""
+        match loss:
+            case Refused() | Oversized():
+                return True
+            case Broken():
+                former, tries = self._failing
+                self._failing = (schema_id, tries + 1 if former == schema_id else 1)
+                return self._failing[1] >= SCHEMA_TRIES
+            case _:
+                return False
