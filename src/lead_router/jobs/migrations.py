@@ -1,8 +1,9 @@
 """The schema's history: numbered SQL files, applied once each, by one router at a time, all or none.
 
 Programs of two versions may work on one database, so a migration only adds: tables, columns that may be left out, and
-indexes that no row of another program can break. One that does anything else is named `NNNN_word.breaking.sql`: a
-program that does not know it refuses to start on that schema, and goes on with any other newer one.
+indexes that no row of another program can break. An index that keeps no promise may go where another one serves for it.
+A migration that does anything else is named `NNNN_word.breaking.sql`: a program that does not know it refuses to start
+on that schema, and goes on with any other newer one.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ Statuses are literals, so that the partial indexes are used.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from lead_router.jobs.listener_statements import MAY
@@ -30,6 +31,11 @@ RECORD_JOBS: Final = """
     ON CONFLICT (org_id, idempotency_key) DO NOTHING
     RETURNING id
 """.replace("{may}", MAY)
+
+# The same for one job, which need not be looked for in a list.
+RECORD_JOB: Final = re.sub(
+    r"r\.value ->> '(\w+)'", r":\1", RECORD_JOBS.replace("FROM {rows}", "").replace("ORDER BY r.key", "")
+)
 
 RECORD_UNREADABLE: Final = """
     INSERT INTO quarantine (org_id, channel, digest, body, reason, deliveries, first_at, last_at)
@@ -72,27 +78,27 @@ BURY_CRASHED: Final = """
     )
 """
 
-# The head of an ordering key is its working job, or else its earliest. Scalar subqueries, because a join would be
-# planned from statistics, which are never right for a queue.
+# The head of an ordering key is its working job, or else its earliest: the first entry of the key in the index
+# routing_job_head, whose order is spelt here word for word. A scalar subquery that answers true or false, and picked
+# before the update: a join, or a comparison of ids, would be planned from statistics, never right for a queue.
 CLAIM: Final = """
-    UPDATE routing_job
-    SET status = 'working', attempts = attempts + 1, locked_by = :worker, locked_at = {now},
-        lease_until = {now} + :lease_ms, claim_token = CAST(:token AS TEXT) || '-' || CAST(id AS TEXT)
-    WHERE id IN (
+    WITH picked AS MATERIALIZED (
         SELECT j.id FROM routing_job AS j
         WHERE j.org_id = :org_id AND j.status IN ('queued', 'working') AND j.next_run_at <= {now}
           AND (j.status = 'queued' OR j.lease_until <= {now}) AND j.attempts < j.max_attempts
-          AND j.id = COALESCE(
-              (SELECT o.id FROM routing_job AS o
-                WHERE o.org_id = j.org_id AND o.ordering_key = j.ordering_key AND o.status = 'working' LIMIT 1),
-              (SELECT min(o.id) FROM routing_job AS o
-                WHERE o.org_id = j.org_id AND o.ordering_key = j.ordering_key AND o.status IN ('queued', 'working'))
-          )
+          AND (SELECT o.id = j.id FROM routing_job AS o
+                WHERE o.org_id = j.org_id AND o.ordering_key = j.ordering_key AND o.status IN ('queued', 'working')
+                ORDER BY o.status <> 'working', o.id LIMIT 1)
         ORDER BY j.next_run_at, j.attempts, j.id
         LIMIT :limit
         {skip_locked}
     )
-    RETURNING id, idempotency_key, lead_id, ordering_key, payload, submission_key, submission_odd, attempts,
+    UPDATE routing_job
+    SET status = 'working', attempts = attempts + 1, locked_by = :worker, locked_at = {now},
+        lease_until = {now} + :lease_ms, claim_token = CAST(:token AS TEXT) || '-' || CAST(routing_job.id AS TEXT)
+    FROM picked
+    WHERE routing_job.id = picked.id
+    RETURNING routing_job.id, idempotency_key, lead_id, ordering_key, payload, submission_key, submission_odd, attempts,
               max_attempts, claim_token, created_at, next_run_at, {now} - created_at AS age_ms, held_group
 """
 

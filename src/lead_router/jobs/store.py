@@ -83,8 +83,7 @@ class SqlJobStore(SqlListeners):
         if changed:
             rows = listed({"lead_id": lead_id} for lead_id in sorted(changed))
             steps.append(self._step(sql.ASK_CHANGED, rows=rows, **fence))
-        rows = listed(map(recorded, jobs))
-        steps.append(self._step(sql.RECORD_JOBS, rows=rows, max_attempts=self._max_attempts, **fence))
+        steps.append(self._recorded(jobs, fence))
         answers = self._engine.write(steps)
         if hold is not None and not answers[1]:
             raise Superseded(f"another router listens to {hold.channel}: nothing was recorded")
@@ -264,6 +263,12 @@ class SqlJobStore(SqlListeners):
     def close(self) -> None:
         """Leases stay as they are: claims not ended are taken over when they run out."""
         self._engine.close()
+
+    def _recorded(self, jobs: Sequence[NewJob], fence: Mapping[str, Any]) -> Step:
+        rows = [recorded(job) for job in jobs]
+        if len(rows) == 1:
+            return self._step(sql.RECORD_JOB, max_attempts=self._max_attempts, **rows[0], **fence)
+        return self._step(sql.RECORD_JOBS, rows=listed(rows), max_attempts=self._max_attempts, **fence)
 
     def _quarantined(self, event: Unreadable, fence: Mapping[str, Any]) -> Step:
         digest = hashlib.sha256(event.body).hexdigest()

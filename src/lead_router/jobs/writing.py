@@ -22,6 +22,8 @@ def recorded(job: NewJob) -> Mapping[str, Any]:
         "lead_id": job.lead_id,
         "ordering_key": job.ordering_key,
         "payload": json.dumps(dict(job.payload)),
+        "submission_even": None,
+        "submission_odd": None,
         **_submission(job.submission),
     }
 
