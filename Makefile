@@ -34,7 +34,9 @@ test: $(VENV)/.dev
 soak: $(VENV)/.dev
 	@PYTHONPATH=tests $(BIN)/python -m simulation --seeds $(SEEDS) --first $(FIRST) $(ARGS)
 
+# What is not installed for a baseline leaves out its rows, in words.
 bench: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' || true
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks $(ARGS)
 
 fuzz: $(VENV)/.dev

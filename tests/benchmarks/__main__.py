@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchmarks import core, decay, end_to_end, plan, race, year
+from benchmarks import core, decay, end_to_end, plan, queues, race, year
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ PARTS = {
     "core": Part(core.main),
     "race": Part(race.main, ("--within-s", "6")),
     "decay": Part(decay.main),
+    "queues": Part(queues.main, ("--jobs", "3000", "--runs", "3")),
     "plan": Part(plan.main, ("--leads", "2000", "--runs", "1"), records=False),
     "year": Part(year.main, ("--days", "60", "--leads", "20000"), records=False),
 }

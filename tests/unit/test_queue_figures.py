@@ -1,0 +1,54 @@
+"""The judge and the table of the queue benchmark."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import queues, queues_report
+from benchmarks.queues import WrongWork, judge, works
+from benchmarks.queues_report import FREE, ORDERED, SINGLE
+
+GIVEN = works(4, 2)  # keys 0 1 0 1
+
+
+def test_each_job_once_in_the_order_of_its_key_is_right():
+    """Keys may overtake one another; one transaction may end several jobs at the same moment."""
+    judge(GIVEN, [(1, 10), (0, 20), (2, 20), (3, 30)], "a way")
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        ([(0, 1), (1, 2), (2, 3)], "3 of them were run, 3 times"),
+        ([(0, 1), (1, 2), (2, 3), (3, 4), (3, 5)], "4 of them were run, 5 times"),
+        ([(2, 1), (1, 2), (0, 3), (3, 4)], "job 2 was run before an earlier one of its key"),
+    ],
+    ids=["lost", "twice", "overtaken"],
+)
+def test_figures_of_wrong_work_are_not_told(seen, told):
+    """A lost job, one run twice, and one that overtook another of its key."""
+    with pytest.raises(WrongWork, match=told):
+        judge(GIVEN, seen, "a way")
+
+
+def test_ratios_are_of_medians_at_the_worst_number_of_workers():
+    """And a way that was not run has none."""
+    runs = {("PostgreSQL", one): [90.0, 100.0, 300.0] for one in (*ORDERED, *FREE, SINGLE)}
+    runs |= {("procrastinate", one): [rate] for one, rate in zip(ORDERED, (5.0, 20.0, 10.0), strict=True)}
+    found = queues_report.named(runs)
+
+    assert {name: one.value for name, one in found.items()} == {"queue_drain_ordered_vs_procrastinate": 5.0}
+    assert not found["queue_drain_ordered_vs_procrastinate"].reached
+
+
+def test_the_benchmark_runs_whatever_is_installed(tmp_path, capsys, monkeypatch):
+    """At its smallest, with one way alone: every figure has a rate, and a line of the table."""
+    monkeypatch.setattr(queues, "WAYS", {"SQLite": queues.WAYS["SQLite"]})
+    monkeypatch.setattr(queues, "WORKERS", (1,))
+    monkeypatch.setattr(queues_report, "FIGURES", (SINGLE, ORDERED[0]))
+
+    assert queues.main(["--jobs", "40", "--runs", "1", "--json", str(tmp_path / "seen.json")]) == 0
+    assert len(json.loads((tmp_path / "seen.json").read_text())["per second"]) == 2
+    assert "| handed in one by one" in capsys.readouterr().out
