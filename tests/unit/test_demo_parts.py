@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 
+import pytest
+
 from lead_router.demo import scenario
+from lead_router.demo.performance import play
 from lead_router.demo.progress import Progress, line
 from lead_router.demo.stage import SimulatedOrg, router_environment
 from lead_router.demo.witness import Tally, waits_ms
+from lead_router.errors import Misconfigured
 from lead_router.settings import load
 
 
@@ -79,3 +84,12 @@ def test_the_router_gets_the_demos_settings_and_none_of_the_shells():
 
     assert given["PATH"] == "/bin"
     assert (settings.login_url, settings.workers, settings.database) == (org.url, 1, "sqlite:////x/jobs.db")
+
+
+def test_a_stream_that_is_not_installed_is_told_before_anything_is_started(monkeypatch, capfd):
+    """One line with the remedy, not the end of a simulated org that could not begin."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "grpc" else found(name))
+    with pytest.raises(Misconfigured, match=r"--stream pubsub: grpc is not installed: .*lead-router\[pubsub\]"):
+        play(seed=1, leads=5, pubsub=True, as_json=False)
+    assert capfd.readouterr().err == ""

@@ -34,10 +34,22 @@ def check_stream(settings: Settings) -> None:
     """Raises Misconfigured where Pub/Sub API is asked for and cannot be spoken here."""
     if settings.stream != "pubsub":
         return
-    if lack := _lack():
-        raise Misconfigured(f"{PREFIX}STREAM=pubsub: {lack}, or set it to auto or cometd")
+    if fault := lack():
+        raise Misconfigured(f"{PREFIX}STREAM=pubsub: {fault}, or set it to auto or cometd")
     if not endpoint_of(settings):
         raise Misconfigured(f"{PREFIX}STREAM=pubsub needs {PREFIX}PUBSUB_ENDPOINT for an org on this machine")
+
+
+def lack() -> str:
+    """What of the extra is not installed, or cannot be used as it is; empty where nothing is."""
+    if missing := [name for name in PACKAGES if not _found(name)]:
+        return f"{', '.join(missing)} is not installed: {INSTALL}"
+    try:
+        importlib.import_module("lead_router.salesforce.pubsub")
+    except Exception as fault:  # noqa: BLE001 - whatever another's code raises: an old version, or a library it misses
+        told = f"{type(fault).__name__}: {fault}".partition("\n")[0][:TOLD_MAX]
+        return f"the extra cannot be loaded ({told}): {INSTALL}"
+    return ""
 
 
 def endpoint_of(settings: Settings) -> str:
@@ -88,8 +100,8 @@ def _why_not_pubsub(settings: Settings, wired: Wired) -> str:
         return _SAID
     if settings.stream == "pubsub":
         return ""
-    if lack := _lack():
-        return lack
+    if fault := lack():
+        return fault
     endpoint = endpoint_of(settings)
     if not endpoint:
         return f"an org on this machine, and {PREFIX}PUBSUB_ENDPOINT is empty"
@@ -135,18 +147,6 @@ def _opened(
         notices=notices,
         authority=_authority(settings),
     )
-
-
-def _lack() -> str:
-    """What of the extra is not installed, or cannot be used as it is; empty where nothing is."""
-    if missing := [name for name in PACKAGES if not _found(name)]:
-        return f"{', '.join(missing)} is not installed: {INSTALL}"
-    try:
-        importlib.import_module("lead_router.salesforce.pubsub")
-    except Exception as fault:  # noqa: BLE001 - whatever another's code raises: an old version, or a library it misses
-        told = f"{type(fault).__name__}: {fault}".partition("\n")[0][:TOLD_MAX]
-        return f"the extra cannot be loaded ({told}): {INSTALL}"
-    return ""
 
 
 def _found(name: str) -> bool:

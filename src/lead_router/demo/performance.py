@@ -16,6 +16,7 @@ from typing import TextIO
 
 import requests
 
+from lead_router.app import streams
 from lead_router.demo import report, stage, story
 from lead_router.demo.form import Form
 from lead_router.demo.progress import Progress
@@ -41,6 +42,8 @@ def play(*, seed: int, leads: int, pubsub: bool, as_json: bool) -> int:
     """
     if leads < 1:
         raise Misconfigured("--leads must be at least 1")
+    if pubsub and (lack := streams.lack()):
+        raise Misconfigured(f"--stream pubsub: {lack}")
     out = None if as_json else sys.stderr
     with _sigterm_interrupts(), tempfile.TemporaryDirectory(prefix="lead-router-demo-") as name:
         folder = Path(name)
@@ -66,8 +69,9 @@ def _perform(folder: Path, seed: int, leads: int, out: TextIO | None, *, pubsub:
     began = time.monotonic()
     told = story.tell(seed, leads)
     if out is not None:
+        over = " over Pub/Sub API" * pubsub
         print(
-            f"starting a simulated org and the router; {leads:,} lead{'s' * (leads != 1)} will come",
+            f"starting a simulated org and the router; {leads:,} lead{'s' * (leads != 1)} will come{over}",
             file=out,
             flush=True,
         )
