@@ -34,8 +34,8 @@ from support.third_program import THREADS, Form
 WORKERS = 4
 TOGETHER = 200
 SETTLE_S = 300.0
-IDLE_S = 0.005
-LOOK_S = 0.01
+IDLE_S = 0.1  # an idle worker looks anyway; whoever recorded a job wakes it before
+LOOK_S = 0.03
 GROUP = "all"
 LIMITS = {"connect_timeout_s": "5", "read_timeout_s": "30", "lease_s": "120", "workers": str(WORKERS)}
 
@@ -85,22 +85,26 @@ class Course:
         self.known |= dict.fromkeys(ids, number)
         shares = [told[place :: len(self.recorders)] for place in range(len(self.recorders))]
         gate = threading.Barrier(len(shares) + WORKERS, action=lambda: self.starts.append(time.time()))
-        over = threading.Event()
+        over, heard = threading.Event(), threading.Event()
         threads = [
-            threading.Thread(target=self._record, args=(store, share, gate))
+            threading.Thread(target=self._record, args=(store, share, gate, heard))
             for store, share in zip(self.recorders, shares, strict=True)
         ]
         threads += [
-            threading.Thread(target=self._work, args=(worker, batch_max, gate, over)) for worker in range(WORKERS)
+            threading.Thread(target=self._work, args=(worker, batch_max, gate, over, heard))
+            for worker in range(WORKERS)
         ]
         for thread in threads:
             thread.start()
         until = time.monotonic() + SETTLE_S
-        while self._open() and time.monotonic() < until:
-            time.sleep(LOOK_S)
-        over.set()
-        for thread in threads:
-            thread.join()
+        try:
+            while self._open() and time.monotonic() < until:
+                time.sleep(LOOK_S)
+        finally:
+            over.set()
+            heard.set()
+            for thread in threads:
+                thread.join()
         return self.counted.refused - refused
 
     def given(self) -> list[tuple[Given, ...]]:
@@ -138,7 +142,9 @@ class Course:
         ]
         return self.form.post_all(buyers, threads=THREADS, together=TOGETHER)
 
-    def _record(self, store: SqlJobStore, lead_ids: Sequence[str], gate: threading.Barrier) -> None:
+    def _record(
+        self, store: SqlJobStore, lead_ids: Sequence[str], gate: threading.Barrier, heard: threading.Event
+    ) -> None:
         jobs = [
             NewJob(create_key(self.org_id, lead_id), lead_id, lead_id, {"event_at": datetime.now(UTC).isoformat()})
             for lead_id in lead_ids
@@ -146,14 +152,18 @@ class Course:
         gate.wait()
         if jobs:
             store.record(jobs)
+            heard.set()
 
-    def _work(self, number: int, batch_max: int, gate: threading.Barrier, over: threading.Event) -> None:
+    def _work(
+        self, number: int, batch_max: int, gate: threading.Barrier, over: threading.Event, heard: threading.Event
+    ) -> None:
         limited = replace(self.assembly, settings=self.assembly.settings.model_copy(update={"batch_max": batch_max}))
         with closing(limited.worker(number + 1)) as worker:
             gate.wait()
             while not over.is_set():
                 if not worker.step():
-                    time.sleep(IDLE_S)
+                    heard.wait(IDLE_S)
+                    heard.clear()
 
     def _open(self) -> bool:
         queue = self.watcher.queue()
