@@ -8,6 +8,8 @@ import sqlite3
 import pytest
 
 from lead_router.errors import Misconfigured
+from lead_router.loops.routing import FRESH_S
+from lead_router.settings.fields import LEASE_SLACK_S
 from support.worker_rig import LEASE_S, Rig
 
 COUNTRIES = ("Japan", "Chile", "Kenya", "Nepal")
@@ -62,6 +64,7 @@ def test_claims_lost_to_another_worker_are_told_from_those_that_hold(rig):
     def takes_over() -> None:
         with contextlib.closing(sqlite3.connect(rig.path / "jobs.db")) as database, database:
             database.execute("UPDATE routing_job SET claim_token = 'of another one' WHERE id = ?", (taken,))
+        rig.clock.advance(FRESH_S)
 
     write_apart(rig)
     rig.client.before_write.append(takes_over)
@@ -90,6 +93,24 @@ def test_a_step_that_is_decided_again_and_again_keeps_its_claims(rig):
     assert len(given) > 4
     assert not any(given)
     assert rig.outcomes() == ["assigned"] * 4
+
+
+@pytest.mark.parametrize(("read_s", "renewed"), [(FRESH_S - 0.1, 0), (FRESH_S, 1)])
+def test_a_lease_that_has_only_begun_is_not_renewed(rig, read_s, renewed):
+    """C1: it outlasts the next call as it is, and a lone lead need not wait for one more write to disk."""
+    rig.leads(1)
+    store, counted = rig.open(), []
+    renew = store.renew
+    store.renew = lambda jobs, **named: counted.append(len(jobs)) or renew(jobs, **named)
+    rig.client.after_read.append(lambda: rig.clock.advance(read_s))
+    rig.worker(store=store).step()
+
+    assert (len(counted), rig.outcomes()) == (renewed, ["assigned"])
+
+
+def test_the_lease_outlasts_a_call_that_begins_just_before_it_is_renewed():
+    """C1: by the settings' own bound, with as much to spare."""
+    assert 2 * FRESH_S <= LEASE_SLACK_S
 
 
 def test_a_claim_that_the_database_refuses_is_no_empty_queue(rig):

@@ -358,6 +358,7 @@ class Router:
                 breaker,
                 name=worker_name(host.name, self.process_id, number),
                 now=host.now,
+                monotonic=clock.monotonic,
                 pause=self.play.elapse,
                 dice=dice,
                 batch_max=self.batch_max,

@@ -103,6 +103,7 @@ class Rig:
             self.breaker,
             name=name,
             now=self.clock.now,
+            monotonic=self.clock.monotonic,
             pause=self.clock.advance,
             dice=random.Random(5),
             batch_max=200,

@@ -94,6 +94,7 @@ class Assembly:
             self.breaker,
             name=worker_name(socket.gethostname(), os.getpid(), number),
             now=now,
+            monotonic=time.monotonic,
             pause=time.sleep,
             dice=random.Random(),  # noqa: S311 - jitter
             batch_max=settings.batch_max,

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -36,6 +37,7 @@ START_PAUSE_MAX_S = 30.0
 LOGIN_CALLS = 3
 DATABASE_S = 60.0
 LAST_S = DRAIN_S + 4.0
+SWITCH_S = 0.0005  # a loop that is woken waits for the interpreter no longer: by default, longer than for the database
 _SECOND = (
     "another router of this machine runs on the same job database: no lead is routed twice, but the two take turns at "
     "one file; stop one, or use PostgreSQL for several"
@@ -72,6 +74,7 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
     Raises Misconfigured, ContractMismatch or LoginRefused, before anything is routed, for what a person must change.
     """
     log.configure(settings.log_level)
+    sys.setswitchinterval(SWITCH_S)
     for warning in warnings:
         _log.warning("router_warned", text=warning)
     ending = threading.Event()

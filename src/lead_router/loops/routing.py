@@ -41,6 +41,7 @@ PASSES_MAX = 5
 UNKNOWN_TRIES = 3
 STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
+FRESH_S = 5.0  # of a lease, which is set to last 10 s longer than the longest call
 CLEAR_PASSES = 2  # a lead that is changed again and again keeps what it shows
 CLEAR_AGAIN = Release(STUCK_RETRY_S, "it shows Queued for nothing, and refuses to be written")
 
@@ -58,6 +59,8 @@ class Routing:
         configuration: Configuration,
         *,
         now: Callable[[], datetime],
+        monotonic: Callable[[], float],
+        claimed_at: float,
         pause: Callable[[float], None],
         dice: random.Random,
         lease_s: float,
@@ -69,6 +72,8 @@ class Routing:
         self._store = store
         self._configuration = configuration
         self._now = now
+        self._monotonic = monotonic
+        self._kept_at = claimed_at
         self._pause = pause
         self._dice = dice
         self._lease_s = lease_s
@@ -176,8 +181,13 @@ class Routing:
     def _keep(self, jobs: Sequence[Job]) -> tuple[Job, ...]:
         """Those whose claim still holds, and holds for a lease more; another may have routed the others by now.
 
-        Those of later writes too: the claim as a whole may take longer than one lease, each call of it may not.
+        Those of later writes too: the claim as a whole may take longer than one lease, each call of it may not. A lease
+        that has only begun outlasts the next call as it is.
         """
+        began = self._monotonic()
+        if began - self._kept_at < FRESH_S:
+            return tuple(jobs)
+        self._kept_at = began
         kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)
         for job in jobs:
             if job.id not in kept:

@@ -41,6 +41,7 @@ class Worker:
         *,
         name: str,
         now: Callable[[], datetime],
+        monotonic: Callable[[], float],
         pause: Callable[[float], None],
         dice: random.Random,
         batch_max: int,
@@ -55,6 +56,7 @@ class Worker:
         self._breaker = breaker
         self._name = name
         self._now = now
+        self._monotonic = monotonic
         self._pause = pause
         self._dice = dice
         self._batch_max = batch_max
@@ -76,18 +78,21 @@ class Worker:
         self._give_back()
         if not self._breaker.admits():
             return False
+        began = self._monotonic()
         try:
             jobs = self._store.claim(self._name, limit=self._batch_max, lease_s=self._lease_s)
-            return bool(jobs) and self._route(jobs)
+            return bool(jobs) and self._route(jobs, began)
         finally:
             self._breaker.pass_on()
 
-    def _route(self, jobs: Sequence[Job]) -> bool:
+    def _route(self, jobs: Sequence[Job], claimed_at: float) -> bool:
         routing = Routing(
             self._org,
             self._store,
             self._current.get(),
             now=self._now,
+            monotonic=self._monotonic,
+            claimed_at=claimed_at,
             pause=self._pause,
             dice=self._dice,
             lease_s=self._lease_s,
