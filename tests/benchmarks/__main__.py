@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from benchmarks import core, decay, end_to_end, plan, queues, race, year
+from benchmarks import core, decay, end_to_end, plan, queues, race, stock, year
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ PARTS = {
     "race": Part(race.main, ("--within-s", "6")),
     "decay": Part(decay.main),
     "queues": Part(queues.main, ("--jobs", "3000", "--runs", "3")),
+    "stock": Part(stock.main),
     "plan": Part(plan.main, ("--leads", "2000", "--runs", "1"), records=False),
     "year": Part(year.main, ("--days", "60", "--leads", "20000"), records=False),
 }
