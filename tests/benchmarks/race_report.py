@@ -103,7 +103,8 @@ to a Redis list with `appendfsync always` (or, where there is no Redis, a queue 
 and commits each alone, or up to 200 in one transaction. Its pop is not undone by a crash: what the worker held is lost.
 *Our commit as SQL alone*: the router's method with SQL in place of HTTP: jobs by unique key, claims of up to 200, the
 production rotation, a commit that holds only if the turn has not moved, unique turns and leads; four workers.
-*The router*: the production job store on this PostgreSQL, four production workers, and commits over HTTP to a simulated
+*The router*: the production job store on this PostgreSQL, told of the leads by 25 connections at once, each with its
+share in one transaction as an intake has it; four production workers, and commits over HTTP to a simulated
 org in a process of its own, which is written in Python and bounds the figure. It is the only row that reads the org,
 matches rules, keeps its jobs and writes owner, ledger, members and group to a CRM; compare its order with the others,
 its speed with nothing here.

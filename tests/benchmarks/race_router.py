@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.figures import USER_PREFIX
 from benchmarks.race_judge import Given
-from benchmarks.race_ways import CONNECTIONS, deliveries
+from benchmarks.race_ways import deliveries
 from lead_router.app.assembly import Assembly
 from lead_router.app.wiring import wire
 from lead_router.core.keys import create_key
@@ -32,6 +32,7 @@ from support.simulator import Simulator, simulator
 from support.third_program import THREADS, Form
 
 WORKERS = 4
+RECORDERS = 25
 TOGETHER = 200
 SETTLE_S = 300.0
 IDLE_S = 0.1  # an idle worker looks anyway; whoever recorded a job wakes it before
@@ -171,7 +172,7 @@ class Course:
 
 
 @contextmanager
-def course(database: str, reps: int, recorders: int = CONNECTIONS) -> Iterator[Course]:
+def course(database: str, reps: int, recorders: int = RECORDERS) -> Iterator[Course]:
     """A course while the block lasts: a simulated org as a process of its own, the router's parts in this one."""
     names = [f"Rep{number:02d}" for number in range(reps)]
     with ExitStack() as opened:
