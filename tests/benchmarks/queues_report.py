@@ -127,10 +127,11 @@ as done when its end is committed, the others when it ran, which is the sooner. 
 jobs to work off.
 
 *What bounds it.* Handed in one by one, each job is a transaction with its sync to disk, whatever the queue: on a busy
-disk all come near each other, and none can be three times another one. Beyond that a single job costs PostgreSQL a row
-with its four constraints and eight index entries, planned anew each time, in a transaction that bounds its waits and
-lines up with the org's other recorders: twice the processor time of pgqueuer's prepared statement of two plain rows.
-Prepared statements would be a third less, and are not used: a pool that lends a connection by the transaction need not
-keep them. SQLite has no round trip and no server. Worked off, a job is two updates of a row that moves in eight indexes
-and then in three; that and the log of it are three quarters of the processor time, the Python side a quarter.
+disk all come near each other, and none can be three times another one. Beyond that a single job costs PostgreSQL a
+row with its four constraints and eight index entries, planned anew each time, in a transaction that bounds its waits
+and lines up with the org's other recorders: twice the processor time of pgqueuer's prepared statement of two plain
+rows. A quarter of that is parsing and planning, which prepared statements would save; they are not used, as a pool
+that lends a connection by the transaction need not keep them. SQLite has no round trip and no server. Worked off, a
+job is two updates of a row that moves in eight indexes and then in three; that and the log of it are three quarters
+of the processor time, the Python side a quarter.
 """
