@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import statistics
 import tempfile
 import threading
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from simple_salesforce.exceptions import SalesforceError
 
+from benchmarks.bare import bare
 from benchmarks.figures import TOGETHER, Burst, Lone, Play, burst, commits
 from lead_router.demo.witness import Witness
 from lead_router.jobs import open_store
@@ -63,7 +65,10 @@ def by_router(play: Play) -> Burst:
 
 
 def lone(leads: int, latency_ms: int) -> Lone:
-    """Leads that come one by one, each when the one before has its owner and the router has been idle for a while."""
+    """Leads that come one by one, each when the one before has its owner and the router has been idle for a while.
+
+    Then as many by two bare round trips each, on the same org without the router.
+    """
     dice = random.Random(leads)
     with _running(Play(leads, 1, latency_ms)) as running:
         form = Form(running.org)
@@ -75,7 +80,9 @@ def lone(leads: int, latency_ms: int) -> Lone:
         running.router.stop()
         with closing(Witness(running.org.url)) as witness:
             created, owned = commits(witness.lead_changes())
-    return Lone(latency_ms, tuple(float(owned[one] - created[one]) for one in created), rest_mb)
+        trips = bare(running.org, [_buyer(number, 1) for number in range(leads, 2 * leads)])
+    waits = tuple(float(owned[one] - created[one]) for one in created)
+    return Lone(latency_ms, waits, statistics.median(trips), rest_mb)
 
 
 def by_loop(play: Play, threads: int = 1) -> Burst:

@@ -82,7 +82,7 @@ def measured(plays: Sequence[Play], few: dict[int, int], runs: int) -> Seen:
 def named(seen: Seen) -> dict[str, Named]:
     """The figures that were asked for, as far as what they are of was measured."""
     latencies = ", ".join(f"{one.latency_ms}" for one in seen.lone)
-    floor = f"two round trips at {latencies} ms, the worst of them; the simulated org's own time is in it"
+    floor = f"beyond two bare round trips to the same org at {latencies} ms, the worst of them"
     found = {
         "lone_lead_overhead_p50_ms": Named(_worst(one.overhead_ms(50) for one in seen.lone), "ms", "<=10", floor),
         "lone_lead_overhead_p99_ms": Named(_worst(one.overhead_ms(99) for one in seen.lone), "ms", "<=30", floor),

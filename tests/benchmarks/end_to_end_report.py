@@ -17,7 +17,7 @@ LONE_HEADS = (
     "leads",
     "p50 ms",
     "p99 ms",
-    "two round trips ms",
+    "two bare trips ms",
     "beyond them: p50 ms",
     "p99 ms",
     "memory MB",
@@ -49,7 +49,7 @@ def lone_table(several: tuple[Lone, ...]) -> str:
     """A row for each latency."""
     rows = [LONE_HEADS]
     for one in several:
-        waits = [f"{value:,.0f}" for value in (one.wait_ms(50), one.wait_ms(99), one.floor_ms)]
+        waits = [f"{value:,.0f}" for value in (one.wait_ms(50), one.wait_ms(99), one.bare_ms)]
         beyond = [f"{one.overhead_ms(part):,.0f}" for part in (50, 99)]
         rows.append((f"{one.latency_ms} ms", f"{len(one.waits_ms)}", *waits, *beyond, f"{one.rest_mb:,.0f}"))
     return table(rows)
@@ -130,9 +130,12 @@ are made by a third program: lone ones by a call each, bursts by calls of 200 in
 change events (whole milliseconds); *leads/s* from the first creation to the last owner.
 
 *Latency* is added by the simulated org to every REST request before it begins, the third program's too; not to the
-stream. So a lone lead cannot have its owner before two round trips: one to read, one to write. What is beyond them is
-the event's way to the router, its intake, two transactions of the job database that are synced to disk (the job, its
-claim), the decision, and **the simulated org's own time for the read and the write**, which is not subtracted.
+stream. So a lone lead cannot have its owner before two round trips: one to read, one to write.
+
+*Two bare trips* are these two requests as the router's client makes them, sent over an open connection by a client that
+does nothing else, to the same org: the latency twice, and the simulated org's own time; the median. What is *beyond
+them* is the event's way to the router, its intake, two transactions of the job database that are synced to disk (the
+job, its claim), building and reading the requests, the decision; and that these share the machine's cores with the org.
 
 *The floor of calls* is a read and a write for each 200 leads, as many as one commit takes.
 

@@ -62,25 +62,22 @@ class Burst:
 class Lone:
     """Leads that came one after the other, each while the router had nothing to do; waits are from creation to owner.
 
+    `bare_ms` is what the same read and the same write took a client that does nothing else, the median on the same org.
     `rest_mb` is the memory that the router held afterwards.
     """
 
     latency_ms: int
     waits_ms: tuple[float, ...]
+    bare_ms: float
     rest_mb: float
-
-    @property
-    def floor_ms(self) -> float:
-        """Two round trips: one to read, one to write."""
-        return 2.0 * self.latency_ms
 
     def wait_ms(self, part: int) -> float:
         """What `part` percent of the leads waited at most."""
         return percentile(sorted(self.waits_ms), part)
 
     def overhead_ms(self, part: int) -> float:
-        """The same beyond the two round trips: the event's way, the router's work and the simulated org's own."""
-        return self.wait_ms(part) - self.floor_ms
+        """The same beyond the two bare round trips: the event's way and the router's own work."""
+        return self.wait_ms(part) - self.bare_ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,19 @@ from typing import Any
 import pytest
 
 from benchmarks import core, end_to_end, end_to_end_report
+from benchmarks.bare import bare
 from benchmarks.figures import Burst, Lone, Play, Seen, burst, floor_calls, middle
+from support.company import scenario
+from support.simulator import simulator
 
 USER, QUEUE = "005000000000001AAA", "00G000000000001AAA"
+
+
+@pytest.fixture
+def served():
+    """A company's org, as a process."""
+    with simulator(scenario=scenario()) as org:
+        yield org
 
 
 def change(kind: str, at: int, *ids: str, owner: str | None = None) -> dict[str, Any]:
@@ -57,10 +67,10 @@ def test_the_floor_is_a_read_and_a_write_for_each_full_commit(leads, calls):
 
 def test_the_overhead_of_a_lone_lead_is_what_is_beyond_two_round_trips():
     """At each part of the leads by itself; the named figure is that of the worst latency."""
-    lone = Lone(50, (104.0, 110.0, 190.0), 80.0)
+    lone = Lone(50, (104.0, 110.0, 190.0), 100.0, 80.0)
     assert (lone.overhead_ms(50), lone.overhead_ms(99)) == (10.0, 90.0)
 
-    told = end_to_end.named(Seen((lone, Lone(0, (7.0,), 90.0)), {}, {}, {}))
+    told = end_to_end.named(Seen((lone, Lone(0, (7.0,), 0.0, 90.0)), {}, {}, {}))
     assert {name: (one.value, one.reached) for name, one in told.items()} == {
         "lone_lead_overhead_p50_ms": (10.0, True),
         "lone_lead_overhead_p99_ms": (90.0, False),
@@ -78,14 +88,14 @@ def test_the_overhead_of_a_lone_lead_is_what_is_beyond_two_round_trips():
 )
 def test_the_figures_of_the_burst_can_be_missed(router, reached):
     """A router that is slow, greedy or chatty is told apart from one that is not."""
-    told = end_to_end.named(seen(router, Lone(0, (7.0,), 90.0)))
+    told = end_to_end.named(seen(router, Lone(0, (7.0,), 0.0, 90.0)))
     names = ("burst_calls_per_1000", "burst_10000_vs_loop", "burst_10000_vs_threaded", "memory_in_burst_mb")
 
     assert [told[name].reached for name in names] == reached
 
 
 def test_the_section_bears_all_ways_and_the_chart_all_lines():
-    one = seen(spread(10_000, 100_000, 110), Lone(150, (310.0,), 90.0))
+    one = seen(spread(10_000, 100_000, 110), Lone(150, (310.0,), 304.0, 90.0))
     section = end_to_end_report.section(one, "a machine")
 
     assert all(
@@ -107,6 +117,16 @@ def test_the_core_is_measured_at_its_smallest():
     assert (matched.rules, len(matched.none), rotated.members) == (10, 5, 5)
     assert min(rotated.turns, rotated.decided, rotated.read_ms, matched.compiled_ms) > 0
     assert core.matched_table([matched]).count("\n") == core.rotated_table([rotated]).count("\n") == 2
+
+
+def test_two_bare_trips_bear_what_the_router_sends(served):
+    """The read asks for the lead, the write gives it away; the org then shows its owner, as after the router."""
+    buyers = [{"LastName": f"Buyer {n}", "Company": "Buyers", "Email": f"b{n}@x.example"} for n in range(2)]
+    trips = bare(served, buyers)
+
+    owners = {row["OwnerId"][:3] for row in served.rows("Lead")}
+    assert (len(trips), min(trips) > 0, owners) == (2, True, {"005"})
+    assert len(served.rows("Lead_Assignment__c")) == 2
 
 
 def test_a_slow_match_misses_its_target():
