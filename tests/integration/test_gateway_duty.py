@@ -312,13 +312,15 @@ def test_a_fallback_group_s_turn_is_written_with_its_cap(org) -> None:
 
 def test_who_overrode_an_owner_is_shown_until_the_next_routing(org) -> None:
     lead, deleted = org.lead("a@example.org"), org.lead()
+    leads = org.client.leads(org.client.configuration(), [lead, deleted])
     org.delete(deleted)
     admin = org.org.admin_user_id
-    org.client.show_overridden([Overridden(lead, admin, START), Overridden(deleted, admin, START)])
+    refused = org.client.mark([Overridden(leads[one], admin, START) for one in (lead, deleted)])
+    assert list(refused) == [deleted]
     row = org.row(lead)
     assert (row["Routing_Overridden_By__c"], row["OwnerId"]) == (admin, org.queue("Lead_Intake"))
     assert row["Routing_Overridden_At__c"].startswith("2026-11-29T20:00:00")
     assert org.client.commit(org.batch([lead])) == Committed()
     row = org.row(lead)
     assert (row["Routing_Overridden_By__c"], row["Routing_Overridden_At__c"]) == (None, None)
-    org.client.show_overridden([])
+    assert org.client.mark([]) == {}

@@ -8,7 +8,7 @@ import pytest
 
 from lead_router.core.model import Mode, Status, ToGroup, ToOwner
 from lead_router.errors import BadCriteria, Misconfigured
-from lead_router.ports import Committed, Mark
+from lead_router.ports import Committed, Mark, Refusal
 from lead_router.salesforce.configuration import Intake
 from support.rest_org import RestOrg, best, worst
 
@@ -102,10 +102,12 @@ def test_a_status_asks_until_the_first_routing_only() -> None:
 
 def test_marks_are_best_effort_and_never_move_a_lead(org) -> None:
     held, deleted = org.lead(LeadSource="Web"), org.lead()
+    leads = org.client.leads(org.client.configuration(), [held, deleted])
     org.delete(deleted)
-    refused = org.client.mark([Mark(held, Status.HELD, "x" * 300), Mark(deleted, Status.FAILED, "gone")])
+    refused = org.client.mark([Mark(leads[held], Status.HELD, "x" * 300), Mark(leads[deleted], Status.FAILED, "gone")])
     assert list(refused) == [deleted]
-    assert refused[deleted].startswith("ENTITY_IS_DELETED: ")
+    assert isinstance(refused[deleted], Refusal)
+    assert refused[deleted].text.startswith("ENTITY_IS_DELETED: ")
     row = org.row(held)
     assert (row["Routing_Status__c"], row["OwnerId"]) == ("Held", org.queue("Lead_Intake"))
     assert row["Routing_Error__c"] == "x" * 254 + "…"

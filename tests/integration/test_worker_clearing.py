@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from structlog.testing import capture_logs
 
-from lead_router.ports import Committed, Idle, LeadMoved, NewJob, Refusal
+from lead_router.ports import Committed, LeadMoved, Mark, NewJob, Refusal
 from org_simulator.switches import Switches
 from support.hearing import Life
 from support.worker_rig import Rig
@@ -215,11 +215,11 @@ def test_many_are_cleared_by_twenty_five_a_call_each_by_itself(rig: Rig):
     rest.update(ids[3], Company="Edited")
     rest.delete(ids[27])
     used = rig.calls()
-    faults = rig.client.clear([Idle(found.leads[one]) for one in ids])
+    faults = rig.client.mark([Mark(found.leads[one], None) for one in ids])
 
-    assert faults[0] == LeadMoved(ids[3])
-    assert isinstance(faults[1], Refusal)
-    assert (faults[1].lead_id, len(faults)) == (ids[27], 2)
+    assert faults.keys() == {ids[3], ids[27]}
+    assert faults[ids[3]] == LeadMoved(ids[3])
+    assert isinstance(faults[ids[27]], Refusal)
     assert [one for one in ids[:27] if rig.lead(one)["Routing_Status__c"]] == [ids[3]]
     assert rig.calls() - used == 2
 

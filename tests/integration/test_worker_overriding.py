@@ -137,7 +137,7 @@ def test_an_override_that_could_not_be_shown_is_shown_later(rig: Rig):
     lead = rig.rest_org.lead()
     life.goes_on()
     rig.rest_org.update(lead, OwnerId=rig.rest_org.refs["bob"])
-    rig.rest_org.fault("unreachable", path="/composite/sobjects", count=1)
+    rig.rest_org.fault("unreachable", path="/composite", body="If-Unmodified-Since")
     life.goes_on()
     before = rig.lead(lead)["Routing_Overridden_By__c"]
     rig.clock.advance(600)

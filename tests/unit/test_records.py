@@ -161,8 +161,10 @@ def test_a_lead_is_read_with_all_its_fields() -> None:
         "Routing_Round__c": 2.0,
         "Routing_Status__c": "Held",
         "Routing_Error__c": "no rule matches",
+        "SystemModstamp": "2026-11-29T21:00:00.000+0000",
     }
     lead = records.lead(row)
+    assert lead.changed_at == datetime(2026, 11, 29, 21, 0, 0, 0, UTC)
     assert lead.created_at == datetime(2026, 11, 29, 20, 0, 0, 250_000, UTC)
     assert (lead.round, lead.held, lead.stamp) == (2, True, None)
     assert (lead.shows("no rule matches"), lead.shows("no rule matches, nor will")) == (True, False)

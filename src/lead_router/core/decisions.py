@@ -83,7 +83,8 @@ class Hold:
 class Skip:
     """Nothing to do, for good: owned, converted, gone, or already routed by this very job.
 
-    `queued` says that its lead shows Queued for nothing; it is to show `shows` again, blank where that is None.
+    `queued` says that its lead shows Queued for nothing; it is to show `shows` again, blank where that is None. A lead
+    that shows Held, and was given to its owner since this was asked, is to show `shows`, too.
     """
 
     ask: Ask

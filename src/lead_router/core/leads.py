@@ -48,7 +48,7 @@ class Lead:
 
     `status` is `Lead.Status`; `held`, `queued` and `failed` say that `Routing_Status__c` shows Held, Queued or Failed,
     `told` is the text beside it, cut to its field; `overridden_at` is when others changed its owner, as far as it shows
-    that.
+    that; `changed_at` is when anybody last changed it, by Salesforce's clock, None for a lead that was not read there.
     """
 
     id: str
@@ -64,6 +64,7 @@ class Lead:
     told: str = ""
     queued: bool = False
     failed: bool = False
+    changed_at: datetime | None = None
 
     def shows(self, reason: str) -> bool:
         """Whether the lead already says that it is held for this reason, as far as its field has room."""

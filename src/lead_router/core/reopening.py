@@ -101,6 +101,19 @@ def settled_status(table: Table, lead: Lead) -> Status | None:
     return Status.DUPLICATE if outcome == Outcome.DUPLICATE else Status.ASSIGNED
 
 
+def given(table: Table, ask: Ask, lead: Lead) -> bool:
+    """Whether the lead has the owner that a routing gave it after what is asked about: Held then came upon it too late.
+
+    One that was returned and held, and then taken by whoever had it before, was routed earlier.
+    """
+    last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
+    if last is None or last.assigned_to != lead.owner_id:
+        return False
+    since = ask.event_at.replace(microsecond=0)  # the times of rows are to the second
+    later = last.created_at is not None and last.created_at >= since
+    return later or last.idempotency_key == ask.idempotency_key
+
+
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
     """The group that the lead is with decides; what a person took, or gave to someone else, by hand stays there."""
     group = table.groups.get(last.group_id or "")

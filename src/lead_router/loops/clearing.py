@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import structlog
 
-from lead_router.core.model import Count, Decision, Skip, Snapshot
+from lead_router.core.model import Count, Decision, Skip, Snapshot, Status
 from lead_router.errors import LeadRouterError, Transient
-from lead_router.ports import Idle, LeadMoved, Org, Refusal
+from lead_router.ports import LeadMoved, Mark, Org, Refusal
 
 _log = structlog.get_logger(__name__)
 
@@ -25,32 +25,34 @@ class Uncleared:
 OWNED = "already owned"  # the reason of a skip
 
 
-def idle(snapshot: Snapshot, decisions: Iterable[Decision], taken: Collection[str] = ()) -> list[Idle]:
+def idle(snapshot: Snapshot, decisions: Iterable[Decision], taken: Collection[str] = ()) -> list[Mark]:
     """Leads that show Held or Queued, or Failed and are `taken`, though nothing more is wanted of them."""
-    found: list[Idle] = []
+    found: list[Mark] = []
     for decision in decisions:
         lead = snapshot.leads.get(decision.ask.lead_id)
         match decision:
             case Skip(queued=True, shows=shows) if lead is not None:
-                found.append(Idle(lead, shows))
+                found.append(Mark(lead, shows))
+            case Skip(shows=Status() as shows) if lead is not None:
+                found.append(Mark(lead, shows))
             case Skip(reason=reason) if lead is not None and reason == OWNED and (lead.held or lead.id in taken):
-                found.append(Idle(lead))
+                found.append(Mark(lead, None))
             case Count() if lead is not None and (lead.held or lead.queued or lead.failed):
-                found.append(Idle(lead))
+                found.append(Mark(lead, None))
             case _:
                 pass
     return found
 
 
-def clear(org: Org, leads: Sequence[Idle]) -> Uncleared:
-    """Take status and text off them, unless they were changed since they were read.
+def clear(org: Org, leads: Sequence[Mark]) -> Uncleared:
+    """Take text and status off them, or set it back, unless they were changed since they were read.
 
     What is refused is logged. Raises Transient, so that it is done again.
     """
     if not leads:
         return Uncleared()
     try:
-        faults = {fault.lead_id: fault for fault in org.clear(leads)}
+        faults = org.mark(leads)
     except Transient:
         raise
     except LeadRouterError as fault:
@@ -64,5 +66,5 @@ def clear(org: Org, leads: Sequence[Idle]) -> Uncleared:
                 _log.warning("lead_not_cleared", lead=lead.id, error=text)
             case LeadMoved():
                 _log.info("lead_not_cleared", lead=lead.id, error="it was changed meanwhile")
-    moved = frozenset(lead_id for lead_id, fault in faults.items() if lead_id and isinstance(fault, LeadMoved))
-    return Uncleared(moved, frozenset(lead_id for lead_id in faults if lead_id) - moved)
+    moved = frozenset(lead_id for lead_id, fault in faults.items() if isinstance(fault, LeadMoved))
+    return Uncleared(moved, frozenset(faults) - moved)

@@ -5,7 +5,7 @@ Back to an intake owner is no override: that is how people ask for another round
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -14,7 +14,7 @@ from lead_router.core.ids import to18
 from lead_router.core.model import Configuration, Lead, Outcome, Snapshot
 from lead_router.errors import LeadRouterError, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER, ask_of
-from lead_router.ports import Change, Job, Org, Overridden
+from lead_router.ports import Change, Job, LeadMoved, Org, Overridden, Refusal
 
 _log = structlog.get_logger(__name__)
 
@@ -54,7 +54,7 @@ def overridden(configuration: Configuration, snapshot: Snapshot, jobs: Sequence[
         last, at = max(rows, key=lambda row: row.round), ask_of(job).event_at
         soon = last.created_at is not None and last.created_at <= at <= last.created_at + SOON
         if soon and last.outcome != Outcome.MANUAL and last.assigned_to not in {lead.owner_id, to18(str(user))}:
-            found.append(Overridden(lead.id, str(user), at, shown=_shows(lead, at)))
+            found.append(Overridden(lead, str(user), at, shown=_shows(lead, at)))
     return found
 
 
@@ -80,15 +80,28 @@ def _shows(lead: Lead, at: datetime) -> bool:
 
 
 def show(org: Org, facts: Sequence[Overridden]) -> frozenset[str]:
-    """Show them on their leads, whose ids are answered, and in the log. Raises Transient, so that it is done again."""
+    """Show them on their leads and in the log; answers the leads that were changed meanwhile, by their ids.
+
+    Raises Transient, so that it is done again.
+    """
     new = [fact for fact in facts if not fact.shown]
-    for fact in new:
-        _log.warning("owner_overridden", lead=fact.lead_id, user=fact.user_id)
+    faults: Mapping[str, LeadMoved | Refusal] = {}
     try:
-        if new:
-            org.show_overridden(new)
+        faults = org.mark(new) if new else {}
     except Transient:
         raise
     except LeadRouterError as fault:
         _log.warning("overridden_not_shown", leads=len(new), error=str(fault))
-    return frozenset(fact.lead_id for fact in facts)
+    for fact in new:
+        match faults.get(fact.lead.id):
+            case LeadMoved():
+                _log.info(
+                    "overridden_not_shown", lead=fact.lead.id, user=fact.user_id, error="it was changed meanwhile"
+                )
+                continue
+            case Refusal(text=text):
+                _log.warning("overridden_not_shown", lead=fact.lead.id, error=text)
+            case None:
+                pass
+        _log.warning("owner_overridden", lead=fact.lead.id, user=fact.user_id)
+    return frozenset(lead_id for lead_id, fault in faults.items() if isinstance(fault, LeadMoved))

@@ -9,8 +9,9 @@ from datetime import datetime
 
 import structlog
 
-from lead_router.core.model import Batch, Configuration, Hold, Observed, Skip, Status, Write
+from lead_router.core.model import Batch, Configuration, Decision, Hold, Observed, Skip, Status, Write
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
+from lead_router.loops import marking
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.clearing import OWNED, clear, idle
 from lead_router.loops.observing import decided, observed
@@ -42,7 +43,7 @@ UNKNOWN_TRIES = 3
 STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
 FRESH_S = 5.0  # of a lease, which is set to last 10 s longer than the longest call
-CLEAR_PASSES = 2  # a lead that is changed again and again keeps what it shows
+MARK_PASSES = 2  # a lead that is changed again and again keeps what it shows
 CLEAR_AGAIN = Release(STUCK_RETRY_S, "it shows Queued for nothing, and refuses to be written")
 
 
@@ -82,6 +83,7 @@ class Routing:
         self._reroutes_max = reroutes_max
         self._overridden: frozenset[str] = frozenset()
         self._uncleared: frozenset[str] = frozenset()
+        self._sight = marking.Sight()
         self.open: dict[str, Job] = {}
         self.broken: list[tuple[Job, Exception]] = []
         self.put_back: dict[str, str] = {}
@@ -105,26 +107,31 @@ class Routing:
 
     def _pass(self, portion: Portion) -> list[Portion]:
         found = read(self._org, self._store, self._configuration, portion.jobs)
+        self._sight.note(found)
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
         decisions = decided(self._store, self._configuration, snapshot, asks, reroutes_max=self._reroutes_max)
         uncleared = clear(self._org, idle(snapshot, decisions, taken(snapshot, portion.jobs)))
-        if uncleared.moved and portion.passes < CLEAR_PASSES:
+        facts = overridden(self._configuration, snapshot, portion.jobs)
+        moved = uncleared.moved | show(self._org, facts)
+        looks_again = portion.passes < MARK_PASSES
+        if moved and looks_again:
             return [replace(portion, passes=portion.passes + 1)]  # who changed one may have given it back
         tell_returned(self._configuration, snapshot, portion.jobs)
-        self._overridden = show(self._org, overridden(self._configuration, snapshot, portion.jobs))
+        self._overridden = frozenset(fact.lead.id for fact in facts)
         self._uncleared = uncleared.refused
-        self._settle(decision for decision in decisions if isinstance(decision, (Hold, Observed, Skip)))
-        again: list[Portion] = []
+        unheld = self._settle(decisions, looks_again=looks_again)
+        again = [replace(portion, jobs=unheld, passes=portion.passes + 1)] if unheld else []
         for several in commits(portion, decisions):
             again += self._write(several, portion)
         return again
 
-    def _settle(self, decisions: Iterable[Hold | Observed | Skip]) -> None:
+    def _settle(self, decisions: Iterable[Decision], *, looks_again: bool) -> tuple[Job, ...]:
+        """End jobs that write no turn, but those, answered, whose leads were changed before they could be held."""
         endings: list[tuple[Job, Ending]] = []
         marks: list[Mark] = []
         older: set[str] = set()
-        made = tuple(decisions)
+        made = [one for one in decisions if isinstance(one, (Hold, Observed, Skip))]
         skipped = [one.ask.idempotency_key for one in made if isinstance(one, Skip) and one.reason == OWNED]
         seen = self._store.observed(skipped)
         for decision in made:
@@ -144,15 +151,15 @@ class Routing:
                         if decision.ask.waited_s < decision.retry_s:  # told once, not at each look that a clock brings
                             _log.info("lead_left", lead=job.lead_id, reason=reason, job=job.id)
                     elif lead is not None and not lead.shows(reason):
-                        marks.append(Mark(lead.id, Status.HELD, reason))
+                        marks.append(Mark(lead, Status.HELD, reason))
                         _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
                     if decision.behind is not None:
                         older.add(decision.behind)
-        if marks:
-            still = {job.lead_id for job in self._keep([self.open[mark.lead_id] for mark in marks])}
-            self.mark([mark for mark in marks if mark.lead_id in still])
-        self._end([(job, ending) for job, ending in endings if job.lead_id in self.open])
+        moved = marking.mark(self._org, marks, self._still)
+        unheld = tuple(self.open[lead_id] for lead_id in self.open if lead_id in moved and looks_again)
+        self._end([(job, ending) for job, ending in endings if job.lead_id in self.open and job not in unheld])
         self._store.ask_leads(sorted(older))
+        return unheld
 
     def _write(self, several: tuple[Batch, ...], portion: Portion) -> list[Portion]:
         jobs = tuple(self.open[write.ask.lead_id] for batch in several for write in batch.writes)
@@ -195,6 +202,12 @@ class Routing:
                 _log.warning("claim_lost", lead=job.lead_id, job=job.id)
         return tuple(job for job in jobs if job.id in kept)
 
+    def _still(self, marks: Sequence[Mark]) -> list[Mark]:
+        """Those whose jobs were not lost to another; jobs that are ended are not."""
+        jobs = [self.open[mark.lead.id] for mark in marks if mark.lead.id in self.open]
+        lost = {job.lead_id for job in jobs} - {job.lead_id for job in self._keep(jobs)}
+        return [mark for mark in marks if mark.lead.id not in lost]
+
     def _commit(self, several: tuple[Batch, ...]) -> Receipt:
         for _ in range(UNKNOWN_TRIES):
             try:
@@ -207,15 +220,7 @@ class Routing:
         raise OutcomeUnknown("no answer to a commit, and the ledger does not hold it yet")
 
     def _refused(self, portion: Portion, jobs: tuple[Job, ...], resolution: Resolution) -> list[Portion]:
-        marks = [
-            Mark(job.lead_id, Status.FAILED, ending.error)
-            for job, ending in resolution.endings
-            if isinstance(ending, Bury)
-        ]
-        for job, ending in resolution.endings:
-            tell(job, ending)
-        ours = self._end(list(resolution.endings))
-        self.mark([mark for mark in marks if mark.lead_id in ours])
+        self._close(resolution.endings)
         ended = {job.id for job, _ in resolution.endings}
         open_jobs = tuple(job for job in jobs if job.id not in ended)
         why = resolution.stuck or stuck(portion)
@@ -240,7 +245,9 @@ class Routing:
         """The leads of one group wait, shown as held; the other groups go on."""
         _log.error("group_stuck", leads=len(jobs), reason=text)
         ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}")) for job in jobs])
-        self.mark([Mark(job.lead_id, Status.HELD, text) for job in jobs if job.lead_id in ours])
+        leads = self._sight.leads
+        marks = [Mark(leads[one], Status.HELD, text) for one in sorted(ours) if one in leads]
+        marking.mark(self._org, marks, self._still)
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
         if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
@@ -270,19 +277,12 @@ class Routing:
     def fail(self, jobs: Iterable[Job], fault: Exception) -> None:
         """Jobs met code that was not written for them: their attempts count; when all are used they are dead."""
         text = unforeseen(fault)
-        endings = [(job, failed(job, text, self._wait_s(job))) for job in jobs]
+        self._close([(job, failed(job, text, self._wait_s(job))) for job in jobs])
+
+    def _close(self, endings: Sequence[tuple[Job, Ending]]) -> None:
+        """End the jobs, and show on their leads which of them are dead."""
         for job, ending in endings:
             tell(job, ending)
         ours = self._end(endings)
-        dead = [job.lead_id for job, ending in endings if isinstance(ending, Bury) and job.lead_id in ours]
-        self.mark([Mark(lead_id, Status.FAILED, text) for lead_id in dead])
-
-    def mark(self, marks: Sequence[Mark]) -> None:
-        """Show marks on leads; what is refused is logged and changes nothing else."""
-        if not marks:
-            return
-        try:
-            for lead_id, error in self._org.mark(marks).items():
-                _log.warning("lead_not_marked", lead=lead_id, error=error)
-        except LeadRouterError as fault:
-            _log.warning("leads_not_marked", leads=len(marks), error=str(fault))
+        dead = {job.lead_id: end.error for job, end in endings if isinstance(end, Bury) and job.lead_id in ours}
+        marking.fail(self._org, self._configuration, self._sight, dead, self._still, now=self._now, pause=self._pause)

@@ -3,13 +3,13 @@
 from lead_router.ports.listener import Held, Hold, Kept, Listeners, Silence
 from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.org import (
+    MARKS_MAX,
     AlreadyRouted,
     Committed,
     Fault,
     Finding,
     Gone,
     GroupStuck,
-    Idle,
     LeadMoved,
     Mark,
     Org,
@@ -40,6 +40,7 @@ from lead_router.ports.store import (
 from lead_router.ports.stream import Change, Delivery, EventSource, Position, Unreadable
 
 __all__ = [
+    "MARKS_MAX",
     "SET_BACK",
     "AlreadyRouted",
     "Bury",
@@ -55,7 +56,6 @@ __all__ = [
     "GroupStuck",
     "Held",
     "Hold",
-    "Idle",
     "Job",
     "JobStore",
     "JobView",

@@ -9,6 +9,8 @@ from typing import Protocol, TypeAlias
 
 from lead_router.core.model import Batch, Configuration, Lead, Snapshot, Status
 
+MARKS_MAX = 25  # leads that one API call marks
+
 
 @dataclass(frozen=True, slots=True)
 class Committed:
@@ -90,29 +92,21 @@ Receipt: TypeAlias = Committed | Refused
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A routing status and text to show on a lead; never its owner."""
-
-    lead_id: str
-    status: Status
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Idle:
-    """A lead, as read, of which nothing more is wanted: it is to show `shows`, None for a blank status, and no text."""
+    """What a lead, as read, is to show: a routing status, None for a blank one, and a text; never its owner."""
 
     lead: Lead
-    shows: Status | None = None
+    status: Status | None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Overridden:
     """Someone or something else changed the owner that the router had given: as which user, and when.
 
-    `shown` says that the lead shows it already.
+    `shown` says that the lead, as read, shows it already.
     """
 
-    lead_id: str
+    lead: Lead
     user_id: str
     at: datetime
     shown: bool = False
@@ -123,7 +117,7 @@ class Org(Protocol):
 
     A commit is one API call, and so is each other verb but these: `configuration` is two; `glance` is three where it
     finds what it cannot judge; `snapshot` is one more where members have caps on open leads, rules ask for matching
-    records, or leads are not there; `unassigned` and `queued` are one a page, `clear` one for each 25 leads.
+    records, or leads are not there; `unassigned` and `queued` are one a page, `mark` one for each 25 leads.
     """
 
     def configuration(self) -> Configuration:
@@ -151,19 +145,16 @@ class Org(Protocol):
         """Whether the ledger holds these very batches (after OutcomeUnknown)."""
         ...
 
-    def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:
-        """Show status and text on at most 200 leads; the answer says of each lead that refuses why it does."""
-        ...
+    def mark(self, marks: Sequence[Mark | Overridden]) -> Mapping[str, LeadMoved | Refusal]:
+        """Show status and text, or who overrode an owner, on each lead only if nobody changed it since it was read.
 
-    def show_overridden(self, facts: Sequence[Overridden]) -> None:
-        """Show on at most 200 leads that their owner was changed by others; a lead that refuses is left as it is."""
-        ...
-
-    def clear(self, leads: Sequence[Idle]) -> Sequence[LeadMoved | Refusal]:
-        """Take routing status and text off idle leads, each only if nobody changed it since it was read, to the second.
-
-        The answer tells of those that were changed meanwhile and of those that refuse; they are left as they are.
+        That is told to the second. The answer tells, by lead, of those that were changed meanwhile or are held by
+        another transaction, and of those that refuse; they are left as they are.
         """
+        ...
+
+    def leads(self, configuration: Configuration, lead_ids: Sequence[str]) -> Mapping[str, Lead]:
+        """At most 200 leads as they are now, by id; deleted ones do not come."""
         ...
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:

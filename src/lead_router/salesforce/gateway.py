@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -11,20 +11,18 @@ from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
 from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
-from lead_router.ports import Idle, LeadMoved, Mark, Overridden, Receipt, Refusal
-from lead_router.salesforce import clearing, matching, queries, records, sweeping
-from lead_router.salesforce.codes import told as told_trouble
-from lead_router.salesforce.codes import troubles
+from lead_router.ports import MARKS_MAX, LeadMoved, Mark, Overridden, Receipt, Refusal
+from lead_router.salesforce import marking, matching, queries, records, sweeping
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.glance import Whole, glanced, parts
 from lead_router.salesforce.ledger import ledger_parts, rows_of
-from lead_router.salesforce.names import LeadFields, LedgerFields, Lengths, Objects, Permissions, Standard
+from lead_router.salesforce.names import LedgerFields, Objects, Permissions, Standard
 from lead_router.salesforce.people import People, asking, people, reading, together, told, told_match
 from lead_router.salesforce.reading import read
 from lead_router.salesforce.records import Row
 from lead_router.salesforce.rest import Rest, Subrequest
-from lead_router.salesforce.writes import COLLECTION, LEAD_HEADERS, WRITES_MAX, collection, compose, cut
+from lead_router.salesforce.writes import WRITES_MAX, compose
 
 HOLIDAYS_SINCE = timedelta(days=2)  # what is over in every zone, and in the night that began on it
 
@@ -131,37 +129,21 @@ class SalesforceOrg:
         rows = self._rest.query(queries.committed(sorted(own)))
         return {row[LedgerFields.LEAD_KEY]: row[LedgerFields.IDEMPOTENCY_KEY] for row in rows} == own
 
-    def mark(self, marks: Sequence[Mark]) -> Mapping[str, str]:
-        """Show status and text on at most 200 leads, each by itself; the answer says why those refuse that do.
+    def mark(self, marks: Sequence[Mark | Overridden]) -> Mapping[str, LeadMoved | Refusal]:
+        """Show it on each lead by itself, only if nobody changed it since it was read; answers those that do not.
 
         A rule of the org's own may refuse the note as it refused the owner: the lead is then left as it is.
         """
-        return self._show(
-            {
-                "id": mark.lead_id,
-                LeadFields.STATUS: mark.status.value,
-                LeadFields.ERROR: cut(mark.text, Lengths.ERROR) or None,
-            }
-            for mark in marks
-        )
+        found: dict[str, LeadMoved | Refusal] = {}
+        for few in queries.chunks(sorted(marks, key=lambda one: one.lead.id), MARKS_MAX):
+            found |= marking.faults(few, self._rest.composite(marking.parts(few), write=True, together=False))
+        return found
 
-    def show_overridden(self, facts: Sequence[Overridden]) -> None:
-        """Show on at most 200 leads who changed the owner that the router had given, and when; never the owner."""
-        self._show(
-            {
-                "id": fact.lead_id,
-                LeadFields.OVERRIDDEN_BY: fact.user_id,
-                LeadFields.OVERRIDDEN_AT: queries.instant(fact.at),
-            }
-            for fact in facts
-        )
-
-    def clear(self, leads: Sequence[Idle]) -> tuple[LeadMoved | Refusal, ...]:
-        """Take status and text off idle leads, each by itself and only if nobody changed it since it was read."""
-        found: list[LeadMoved | Refusal] = []
-        for few in queries.chunks(leads, clearing.LEADS_MAX):
-            found += clearing.faults(few, self._rest.composite(clearing.parts(few), write=True, together=False))
-        return tuple(found)
+    def leads(self, configuration: Configuration, lead_ids: Sequence[str]) -> Mapping[str, Lead]:
+        """Leads as they are now, in one call for at most 200."""
+        parts = [queries.part("leads", queries.leads(configuration.lead_fields, lead_ids))] if lead_ids else []
+        rows = read(self._rest, parts) if parts else {}
+        return {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
 
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All unassigned leads, oldest first, a page per call."""
@@ -170,15 +152,6 @@ class SalesforceOrg:
     def queued(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All leads that show Queued, in the same way."""
         return sweeping.pages(self._rest, sweeping.queued, configuration, page)
-
-    def _show(self, changes: Iterable[Mapping[str, str | None]]) -> Mapping[str, str]:
-        ordered = sorted(changes, key=lambda change: str(change["id"]))
-        if not ordered:
-            return {}
-        body = collection(Objects.LEAD, ordered, all_or_none=False)
-        answers = self._rest.send("PATCH", COLLECTION, body, LEAD_HEADERS) or ()
-        refused = {change["id"]: troubles(one["errors"]) for change, one in zip(ordered, answers, strict=False)}
-        return {str(lead_id): told_trouble(found[0]) for lead_id, found in refused.items() if found}
 
     def _configured(self, found: Found) -> tuple[Found, Configuration]:
         try:

@@ -53,7 +53,7 @@ def maybe_whole(value: float | None) -> int | None:
 @shaped
 def lead(row: Row) -> Lead:
     """A Lead."""
-    overridden_at = row.get(LeadFields.OVERRIDDEN_AT)
+    overridden_at, changed_at = row.get(LeadFields.OVERRIDDEN_AT), row.get(Standard.CHANGED_AT)
     return Lead(
         id=to18(row[Standard.ID]),
         owner_id=to18(row[Standard.OWNER]),
@@ -68,6 +68,7 @@ def lead(row: Row) -> Lead:
         told=row[LeadFields.ERROR] or "",
         queued=row[LeadFields.STATUS] == Status.QUEUED,
         failed=row[LeadFields.STATUS] == Status.FAILED,
+        changed_at=moment(changed_at) if changed_at else None,
     )
 
 

@@ -1,0 +1,60 @@
+"""Marking: what leads show comes on and off, unless someone changed them since they were read.
+
+The condition is Salesforce's own: `If-Unmodified-Since` on the row, to the second. Its documents compare with
+LastModifiedDate, others with SystemModstamp, which is never earlier: with the latter sent, both refuse a later change.
+It is not for collections; one composite request takes 25 rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from email.utils import format_datetime
+
+from lead_router.core.model import Lead
+from lead_router.ports import LeadMoved, Mark, Overridden, Refusal
+from lead_router.salesforce.codes import Kind, tell, troubles
+from lead_router.salesforce.names import LeadFields, Lengths, Objects
+from lead_router.salesforce.queries import instant
+from lead_router.salesforce.rest import Subanswer, Subrequest
+from lead_router.salesforce.writes import LEAD_HEADERS, cut
+
+_GOOD = 300
+_FAILED = 412  # "Precondition Failed", whatever its body says
+_AGAIN = frozenset({Kind.MOVED, Kind.LOCK})
+
+
+def parts(marks: Sequence[Mark | Overridden]) -> list[Subrequest]:
+    """A subrequest for each lead, which writes what it is to show and nothing else."""
+    return [
+        Subrequest("PATCH", f"lead{number}", f"sobjects/{Objects.LEAD}/{one.lead.id}", _shown(one), _headers(one.lead))
+        for number, one in enumerate(marks)
+    ]
+
+
+def faults(marks: Sequence[Mark | Overridden], answers: Sequence[Subanswer]) -> dict[str, LeadMoved | Refusal]:
+    """What became of the leads that were not marked, by id; the answers stand in the order of the marks."""
+    found: dict[str, LeadMoved | Refusal] = {}
+    for lead, answer in zip((one.lead for one in marks), answers, strict=True):
+        if answer.status < _GOOD:
+            continue
+        told = troubles(answer.body)
+        if answer.status == _FAILED or any(one.kind in _AGAIN for one in told):
+            found[lead.id] = LeadMoved(lead.id)
+        else:
+            found[lead.id] = Refusal(lead.id, tell(told) or f"status {answer.status}")
+    return found
+
+
+def _shown(mark: Mark | Overridden) -> dict[str, str | None]:
+    match mark:
+        case Mark(status=status, text=text):
+            shown = None if status is None else status.value
+            return {LeadFields.STATUS: shown, LeadFields.ERROR: cut(text, Lengths.ERROR) or None}
+        case Overridden(user_id=user, at=at):
+            return {LeadFields.OVERRIDDEN_BY: user, LeadFields.OVERRIDDEN_AT: instant(at)}
+
+
+def _headers(lead: Lead) -> dict[str, str]:
+    if lead.changed_at is None:
+        raise ValueError("a lead that was not read cannot be marked")
+    return {**LEAD_HEADERS, "If-Unmodified-Since": format_datetime(lead.changed_at, usegmt=True)}
