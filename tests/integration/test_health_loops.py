@@ -10,6 +10,7 @@ import pytest
 
 from lead_router.errors import StoreUnavailable
 from lead_router.jobs import sqlite
+from lead_router.loops import routing
 from lead_router.loops import runner as runners
 from lead_router.loops.listening import KEEP_EVERY_S
 from lead_router.loops.runner import Loop, Runner
@@ -78,6 +79,7 @@ class Life:
 @pytest.fixture
 def life(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite, "BUSY_WAIT_S", 0.02)
+    monkeypatch.setattr(routing, "FRESH_S", 0.0)  # each commit asks for its lease, however early
     rig = Rig(tmp_path)
     made = Life(rig)
     yield made
