@@ -104,17 +104,32 @@ def test_a_quiet_holder_keeps_the_channel(rig, pair):
     assert (len(one.streams), two.streams) == (1, [])
 
 
-def test_a_process_that_cannot_subscribe_leaves_it_to_another(rig):
-    """Its login is refused on this host alone: the channel is free at once, not after a lease."""
+@pytest.mark.parametrize("fault", [Unreachable("no login today"), KeyError("what nobody foresaw")], ids=repr)
+def test_a_process_that_cannot_subscribe_leaves_it_to_another(rig, fault):
+    """Its login is refused on this host alone, or its code fails: the channel is free at once, not after a lease."""
     one, two = Process(rig, "host/1/listener"), Process(rig, "host/2/listener")
-    one.away = True
-    with pytest.raises(Unreachable):
+    one.fault = fault
+    with pytest.raises(type(fault)):
         one.loop.step()
     two.steps()
 
     assert two.listens
     one.loop.close()
     assert two.steps() == [True] * 3
+
+
+def test_a_process_whose_code_failed_as_it_subscribed_does_not_wait_for_itself(rig):
+    """The next look subscribes, a second later; so it does where the fault came as it subscribed anew."""
+    one = Process(rig, "host/1/listener")
+    for _ in range(2):
+        one.fault = KeyError("what nobody foresaw")
+        with pytest.raises(KeyError):
+            one.loop.step()
+        one.fault = None
+        rig.clock.advance(LOOK_EVERY_S)
+        one.steps(1)
+        assert one.listens
+        one.loop._keep_at, one.loop._reconnects = 0.0, -1  # a sweep found it silent
 
 
 def test_a_changed_rule_is_told_to_those_who_wait(rig, pair):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from lead_router.errors import Unreachable
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
 from lead_router.loops.listening import Listening
@@ -48,15 +47,15 @@ class Process:
         self.rig = rig
         self.current = Current(rig.client.configuration())
         self.streams: list[Stream] = []
-        self.away = False
+        self.fault: Exception | None = None
         self.deaf = False
         self.loop = Listening(
             rig.open(), self.current, self._intake, channel=CHANNEL, name=name, monotonic=rig.clock.monotonic
         )
 
     def _intake(self, hold: Hold) -> Intake:
-        if self.away:
-            raise Unreachable("no login today")
+        if self.fault is not None:
+            raise self.fault
         store = self.rig.open()
         self.streams.append(Stream(self.rig, store.position(CHANNEL)))
         self.streams[-1].deaf = self.deaf

@@ -120,8 +120,8 @@ class Listening:
     def _open(self, hold: Hold) -> None:
         try:
             self._intake, self._heard = self._open_intake(hold), 0
-        except LeadRouterError:
-            self._give_up(hold)  # another process may be able to
+        except Exception:
+            self._give_up(hold)  # another process may be able to, and this one would wait for itself
             raise
 
     def _wait(self, held: Held) -> None:
