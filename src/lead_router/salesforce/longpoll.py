@@ -9,8 +9,6 @@ import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 
@@ -18,6 +16,7 @@ from lead_router.errors import Misconfigured
 from lead_router.salesforce import bayeux
 from lead_router.salesforce.answers import redacted
 from lead_router.salesforce.losses import Broken, Loss, Oversized, Refused
+from lead_router.salesforce.proxies import proxy_for
 from lead_router.salesforce.wire import trusting
 
 CONNECT_S = 10.0
@@ -64,7 +63,7 @@ class LongPoll:
             data=json.dumps([request]).encode(),
             headers=headers,
             allow_redirects=False,
-            proxy=proxy_for(url),
+            proxy=proxy_for(url),  # aiohttp left to look for itself would read ~/.netrc along with it
             ssl=self._tls(url),
             timeout=aiohttp.ClientTimeout(total=within_s, connect=min(CONNECT_S, within_s)),
         ) as response:
@@ -89,11 +88,3 @@ class LongPoll:
             client, self._client = self._client, None
             await client.close()
             await asyncio.sleep(0)  # lets the transports see the close before a loop may end
-
-
-def proxy_for(url: str) -> str | None:
-    """The proxy that the environment names for a URL. Asked for here, as aiohttp would read ~/.netrc along with it."""
-    parts = urlsplit(url)
-    if proxy_bypass(parts.hostname or ""):
-        return None
-    return getproxies().get(parts.scheme)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from requests.utils import get_environ_proxies, select_proxy
+from lead_router.salesforce.proxies import proxy_for
 
 OWN = "grpc_proxy"
 
@@ -17,8 +17,5 @@ def proxy_options(endpoint: str, environment: Mapping[str, str], *, plain: bool)
     """The channel's options for `host:port`; `plain` endpoints are on this machine, and never behind a proxy."""
     if not plain and environment.get(OWN):
         return []
-    url = f"https://{endpoint}/"
-    proxy = None if plain else select_proxy(url, get_environ_proxies(url))
-    if proxy is None:
-        return [("grpc.enable_http_proxy", 0)]
-    return [("grpc.http_proxy", proxy if "://" in proxy else f"http://{proxy}")]
+    proxy = None if plain else proxy_for(f"https://{endpoint}/")
+    return [("grpc.enable_http_proxy", 0)] if proxy is None else [("grpc.http_proxy", proxy)]
