@@ -251,6 +251,43 @@ def test_a_lead_that_could_never_be_read_is_read_for_its_mark(rig: Rig, given: b
     assert shown(rig, lead)[0] == ("Assigned" if given else "Failed")
 
 
+def test_a_lead_that_nobody_can_read_for_its_mark_either_stops_nothing(rig: Rig):
+    """C20: the same fault meets it there: its job is dead all the same, and the next lead is given out."""
+    poison, lead = rig.leads(2)
+    snapshot, leads = rig.client.snapshot, rig.client.leads
+
+    def failing(plain: Callable[..., object], lead_ids: object, *told: object) -> object:
+        if poison in lead_ids:  # type: ignore[operator]
+            raise KeyError("a shape that nobody thought of")
+        return plain(*told)
+
+    rig.client.snapshot = lambda one, ids, keys: failing(snapshot, ids, one, ids, keys)
+    rig.client.leads = lambda one, ids: failing(leads, ids, one, ids)
+    for _ in range(4):
+        rig.clock.advance(301)
+        rig.drain()
+
+    assert (rig.outcomes(), rig.owner(lead)) == (["dead", "assigned"], "Ann")
+
+
+def test_a_dead_jobs_lead_that_was_changed_as_it_was_read_anew_is_not_failed_once_it_is_given_out(rig: Rig):
+    """P62: an edit, our read and the other router's commit within one second: only a quiet second makes it sure."""
+    lead = doomed(rig, age_s=0.0)
+    plain = rig.client.leads
+
+    def leads(*asked: object) -> object:
+        rig.rest_org.update(lead, Title="edited")
+        found = plain(*asked)
+        elsewhere(rig, lead)
+        rig.client.leads = plain
+        return found
+
+    rig.client.leads = leads
+    rig.drain()
+
+    assert (shown(rig, lead), rig.owner(lead), rig.store.queue().dead) == (("Assigned", None), "Ann", 1)
+
+
 def test_a_mark_goes_out_as_far_as_known_where_nothing_more_is_read(rig: Rig):
     """C22: told to end, a router asks nothing more; what became of a lead that was new to it is shown all the same."""
     lead = doomed(rig, age_s=0.0)

@@ -17,7 +17,7 @@ _log = structlog.get_logger(__name__)
 
 Still: TypeAlias = Callable[[Sequence[Mark]], Sequence[Mark]]
 
-TRIES = 3  # a lead that is changed again and again keeps what it shows
+TRIES = 5  # a lead that is changed again and again keeps what it shows
 FRESH = timedelta(seconds=5)  # by Salesforce's clock and ours; more than the two are apart
 SECOND_S = 1.0  # two changes within one are the same to Salesforce's condition
 
@@ -52,7 +52,8 @@ def mark(org: Org, marks: Sequence[Mark], still: Still) -> frozenset[str]:
         except LeadRouterError as fault:
             _log.warning("leads_not_marked", leads=len(marks) - place, error=str(fault))
             break
-    return _told(faults)
+    tell(faults)
+    return frozenset(lead_id for lead_id, fault in faults.items() if isinstance(fault, LeadMoved))
 
 
 def fail(
@@ -67,20 +68,30 @@ def fail(
 ) -> None:
     """Show Failed, with its text by lead id, on leads whose jobs are dead; what is refused is logged.
 
-    Nobody looks at them again: one that was changed, or may be within the same second, is read anew here, a second
-    later. One that was given out or taken meanwhile is left alone.
+    Nobody looks at them again before a sweep does: one that was changed, or may be within the same second, is read anew
+    here, a second later, until it is as it was a second before. One that was given out or taken is left alone.
     """
     left = dict(texts)
-    sure = {one: sight.leads[one] for one in left if one in sight.leads and one not in sight.fresh}
-    for _ in range(TRIES):
+    seen = {one: sight.leads[one] for one in left if one in sight.leads}
+    sure = {one: lead for one, lead in seen.items() if one not in sight.fresh}
+    for more in reversed(range(TRIES)):
         unsure = sorted(left.keys() - sure.keys())
         if unsure:
             pause(SECOND_S)
-            sure |= _anew(org, configuration, sight, unsure, now)
+            found = _anew(org, configuration, sight, unsure, now)
+            left = {one: text for one, text in left.items() if one in sure or one in found}
+            sure |= {one: lead for one, lead in found.items() if not more or _rested(seen.get(one), lead)}
+            seen |= found
         marks = [Mark(sure[one], Status.FAILED, left[one]) for one in sorted(left.keys() & sure.keys())]
-        left, sure = {one: left[one] for one in sorted(mark(org, marks, still))}, {}
+        moved = mark(org, marks, still)
+        left, sure = {one: text for one, text in left.items() if one in moved or one not in sure}, {}
         if not left:
             return
+
+
+def _rested(before: Lead | None, lead: Lead) -> bool:
+    """Whether nobody changed it for a second, so that whoever changes it after this read does so in a later one."""
+    return before is not None and before.changed_at == lead.changed_at
 
 
 def _anew(
@@ -89,8 +100,9 @@ def _anew(
     """Those that are still to be marked; as they were read before, where they cannot be read."""
     try:
         found = org.leads(configuration, lead_ids)
-    except LeadRouterError as fault:
-        _log.warning("leads_not_read_anew", leads=len(lead_ids), error=str(fault))
+    except Exception as fault:  # noqa: BLE001 - a lead that the program fails on reading is here for that very reason
+        error = str(fault) if isinstance(fault, LeadRouterError) else type(fault).__name__
+        _log.warning("leads_not_read_anew", leads=len(lead_ids), error=error)
         return {one: sight.leads[one] for one in lead_ids if one in sight.leads}
     kept = {one.id: one for one in found.values() if _waits(configuration, sight.leads.get(one.id), one, now())}
     for lead_id in lead_ids:
@@ -106,11 +118,11 @@ def _waits(configuration: Configuration, before: Lead | None, lead: Lead, at: da
     return (lead.owner_id, lead.round) == (before.owner_id, before.round)
 
 
-def _told(faults: Mapping[str, LeadMoved | Refusal]) -> frozenset[str]:
+def tell(faults: Mapping[str, LeadMoved | Refusal]) -> None:
+    """Log which leads were not marked."""
     for lead_id, fault in faults.items():
         match fault:
             case Refusal(text=text):
                 _log.warning("lead_not_marked", lead=lead_id, error=text)
             case LeadMoved():
                 _log.info("lead_not_marked", lead=lead_id, error="it was changed meanwhile")
-    return frozenset(lead_id for lead_id, fault in faults.items() if isinstance(fault, LeadMoved))
