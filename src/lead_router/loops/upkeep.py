@@ -15,6 +15,7 @@ from lead_router.errors import Permanent, RateLimited, Transient
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
+from lead_router.loops.remarking import Unshown
 from lead_router.ports import SET_BACK, JobStore, NewJob, Org
 
 _log = structlog.get_logger(__name__)
@@ -66,6 +67,7 @@ class Upkeep:
         self._reload_at = monotonic() + configuration_every_s
         self._reloaded_at = monotonic() - RELOAD_PAUSE_S
         self._forget_at = monotonic()  # at once: one that is started anew every hour would never forget
+        self._unshown = Unshown(org, store)
         self._fault = ""
         self._ask_anew = False
         self._looks = 0
@@ -141,6 +143,7 @@ class Upkeep:
             return False
         seen = found = 0
         moments: list[datetime] = []
+        self._unshown.begin()
         try:
             for page in self._org.unassigned(self._current.get(), PAGE):
                 seen += len(page)
@@ -158,6 +161,7 @@ class Upkeep:
         if reason.startswith(SET_BACK):
             _log.warning("clock_set_back", text=reason, remedy=_CLOCK_REMEDY)
         self._listen_for_silence(moments)
+        self._unshown.show()
         return True
 
     def _listen_for_silence(self, moments: Sequence[datetime]) -> None:
@@ -172,7 +176,7 @@ class Upkeep:
     def _record(self, page: Sequence[Lead], *, unassigned: bool) -> tuple[int, list[datetime]]:
         """How many new jobs, and when those leads came or changed that had none."""
         configuration = self._current.get()
-        known = self._known(page, configuration)
+        known = self._known(page, configuration, unassigned=unassigned)
         jobs = []
         moments = []
         user = configuration.integration_user_id
@@ -191,7 +195,7 @@ class Upkeep:
             self._wake()
         return created, moments if created else []
 
-    def _known(self, page: Sequence[Lead], configuration: Configuration) -> frozenset[str]:
+    def _known(self, page: Sequence[Lead], configuration: Configuration, *, unassigned: bool) -> frozenset[str]:
         """Leads that have a job already; a dead or discarded one only as long as nobody has touched its lead since.
 
         A discard stands, though a later job ended: such a job has routed the lead, or found that somebody took it, and
@@ -208,6 +212,8 @@ class Upkeep:
             if ((at := deaths.get(lead.id)) and mended_since(lead.fields, at, failed=lead.failed, by_others_than=user))
             or ((at := discarded.get(lead.id)) and touched_since(lead.fields, at, by_others_than=user))
         }
+        if unassigned:
+            self._unshown.note(one for one in page if one.id in deaths and not one.failed and one.id not in mended)
         return (unfinished | discarded.keys()) - mended
 
     def _forget(self) -> bool:
