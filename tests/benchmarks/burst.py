@@ -29,6 +29,7 @@ from support.third_program import THREADS, Form, log_in
 REPS = 5  # of each group
 SETTLE_S = 600.0
 LONE_S = 30.0
+BARE = 25  # leads by two bare round trips; they hardly differ
 LOOK_S = 0.01
 PAUSE_S = (0.05, 0.25)  # between lone leads, uneven, so that they keep no step with any timer
 DEFAULTS = {"connect_timeout_s": "5", "read_timeout_s": "30", "lease_s": "60", "poll_s": "0.5"}
@@ -67,7 +68,7 @@ def by_router(play: Play) -> Burst:
 def lone(leads: int, latency_ms: int) -> Lone:
     """Leads that come one by one, each when the one before has its owner and the router has been idle for a while.
 
-    Then as many by two bare round trips each, on the same org without the router.
+    Then some by two bare round trips each, on the same org without the router.
     """
     dice = random.Random(leads)
     with _running(Play(leads, 1, latency_ms)) as running:
@@ -80,7 +81,7 @@ def lone(leads: int, latency_ms: int) -> Lone:
         running.router.stop()
         with closing(Witness(running.org.url)) as witness:
             created, owned = commits(witness.lead_changes())
-        trips = bare(running.org, [_buyer(number, 1) for number in range(leads, 2 * leads)])
+        trips = bare(running.org, [_buyer(number, 1) for number in range(leads, leads + BARE)])
     waits = tuple(float(owned[one] - created[one]) for one in created)
     return Lone(latency_ms, waits, statistics.median(trips), rest_mb)
 
