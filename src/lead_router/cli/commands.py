@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lead_router import app, log
 from lead_router.cli.given import file_of, settings_of
-from lead_router.cli.show import as_json, table
+from lead_router.cli.show import as_json, readable, table
 from lead_router.core.ages import age
 from lead_router.errors import Misconfigured
 from lead_router.ports import JobStore, ListenerView, QueueView
@@ -41,7 +41,7 @@ def status(words: argparse.Namespace) -> int:
     )
     for warning in seen.warnings:
         print(f"warning: {warning}")
-    streams = [(s.channel, s.replay_id.decode("ascii", "backslashreplace"), age(s.age_s)) for s in queue.streams]
+    streams = [(s.channel, readable(s.replay_id), age(s.age_s)) for s in queue.streams]
     print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
     print(_listening(queue), end="")
     if seen.org_fault is not None:
@@ -72,7 +72,8 @@ def _listening(queue: QueueView) -> str:
 
 def _heard(one: ListenerView) -> str:
     if one.silent_since is not None:
-        return f"SILENT since {one.silent_since:%Y-%m-%d %H:%M:%SZ}: {one.silent_leads} leads came without an event"
+        leads = f"{one.silent_leads} lead{'s' * (one.silent_leads != 1)}"
+        return f"SILENT since {one.silent_since:%Y-%m-%d %H:%M:%SZ}: {leads} came without an event"
     return "subscribed" if one.subscribed else "connecting"
 
 

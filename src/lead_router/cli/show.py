@@ -15,12 +15,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bytes):
-        return value.decode("ascii", "backslashreplace")
+        return readable(value)
     return str(value)
 
 
+def readable(value: bytes) -> str:
+    """Bytes as text where all are printable ASCII, in hexadecimal else: a terminal gets no control character."""
+    text = value.decode("latin-1")
+    return text if text.isascii() and text.isprintable() else value.hex()
+
+
 def as_json(value: Any) -> str:
-    """One JSON value; times as ISO 8601, bytes as escaped text."""
+    """One JSON value; times as ISO 8601, bytes as `readable` shows them."""
     return json.dumps(value, default=_plain, indent=2, sort_keys=False)
 
 
