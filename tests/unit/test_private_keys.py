@@ -162,3 +162,18 @@ def test_the_start_logs_one_line_for_such_a_file(tmp_path, monkeypatch, capsys):
     (line,) = [line for line in capsys.readouterr().err.splitlines() if "router_warned" in line]
     assert "LEAD_ROUTER_CLIENT_SECRET_FILE" in line
     assert "canary" not in line
+
+
+def test_the_doctor_warns_of_such_a_file(tmp_path, monkeypatch, capsys):
+    """Whoever looks before the first start is told as well; it is no FAIL, since leads are routed all the same."""
+    secret = tmp_path / "secret"
+    secret.write_text("s3cret-canary", encoding="utf-8")
+    secret.chmod(0o644)
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"LOGIN_URL": "http://localhost:9", "CLIENT_ID": "x", "CLIENT_SECRET_FILE": str(secret)}.items():
+        monkeypatch.setenv(f"LEAD_ROUTER_{name}", value)
+    assert commands.doctor(Namespace(env_file=None, json=False)) == 3
+    told = capsys.readouterr().out
+    assert f"warn  secrets: LEAD_ROUTER_CLIENT_SECRET_FILE: {secret} may be read by others" in told
+    assert f"remedy: chmod 600 {secret}\n" in told
+    assert "canary" not in told

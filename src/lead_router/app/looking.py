@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
@@ -123,15 +124,20 @@ def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[Gr
     )
 
 
-def diagnose(settings: Settings) -> list[Finding]:
-    """Every finding of the doctor, the database among them."""
-    findings = [*_database(settings), _switches(settings)]
+def diagnose(settings: Settings, exposed: Sequence[str] = ()) -> list[Finding]:
+    """Every finding of the doctor, the database among them, and `exposed`: files of secrets that others may read."""
+    findings = [*_database(settings), *_secrets(exposed), _switches(settings)]
     wired = wire(settings)
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
     if all(finding.ok for finding in found if finding.name in {"login", "API version"}):
         found = [*found, try_stream(settings, wired)]
     return [*findings, *found]
+
+
+def _secrets(exposed: Sequence[str]) -> list[Finding]:
+    parts = [told.rpartition(": ") for told in exposed]
+    return [Finding("secrets", ok=False, detail=told, remedy=remedy, warning=True) for told, _, remedy in parts]
 
 
 def _switches(settings: Settings) -> Finding:

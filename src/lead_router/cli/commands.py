@@ -84,7 +84,8 @@ def doctor(words: argparse.Namespace) -> int:
 
 
 def _doctor(words: argparse.Namespace) -> int:
-    findings = app.diagnose(settings_of(words))
+    settings = settings_of(words)
+    findings = app.diagnose(settings, exposed(settings, file_of(words)))
     failed = [finding for finding in findings if not finding.ok and not finding.warning]
     code = 0 if not failed else 3 if all(finding.away for finding in failed) else 1
     if words.json:
