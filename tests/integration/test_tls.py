@@ -94,8 +94,8 @@ def polled(source, state):
 
 
 def test_rest_trusts_only_who_is_vouched_for(org):
-    """Refused without the authority, before a secret is sent; accepted with it."""
-    with pytest.raises(Unreachable, match="its certificate was not accepted"):
+    """Refused without the authority, before a secret is sent, by the name of its setting; accepted with it."""
+    with pytest.raises(Unreachable, match=r"its certificate was not accepted.*LEAD_ROUTER_CA_FILE"):
         rest_of(org)[0].query("SELECT Id FROM Lead")
     assert org.server.asked == []
     assert rest_of(org, org.ca_file)[0].query("SELECT Id FROM Lead") == []
@@ -111,7 +111,7 @@ def test_the_stream_trusts_only_who_is_vouched_for(org):
 def test_why_the_stream_stays_away_is_told(org, caplog):
     """The log names the certificate, so that nobody looks for the fault in the network."""
     assert polled(stream_of(org), "backing-off")
-    assert "certificate was not accepted" in caplog.text
+    assert "certificate was not accepted: a proxy's own authority belongs in LEAD_ROUTER_CA_FILE" in caplog.text
 
 
 def test_another_authority_vouches_for_nobody(org, tmp_path):

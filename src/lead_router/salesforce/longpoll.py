@@ -45,7 +45,9 @@ class LongPoll:
         except TimeoutError:
             return Broken(f"no answer to {request['channel']} within {within_s:.0f} s")
         except aiohttp.ClientConnectorCertificateError:
-            return Broken("the server's certificate was not accepted")
+            return Broken(
+                "the server's certificate was not accepted: a proxy's own authority belongs in LEAD_ROUTER_CA_FILE"
+            )
         except (aiohttp.ClientError, OSError, ValueError) as fault:
             # Foreign texts may repeat an address with its password; the operating system's own may not.
             reason = fault.strerror if isinstance(fault, OSError) else None

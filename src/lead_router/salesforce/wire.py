@@ -36,7 +36,10 @@ def base_url(url: str, what: str) -> str:
 
 _CAUSES: tuple[tuple[type[requests.RequestException], str], ...] = (
     (TooLarge, "it is longer than an answer may be"),
-    (requests.exceptions.SSLError, "its certificate was not accepted"),
+    (
+        requests.exceptions.SSLError,
+        "its certificate was not accepted: a proxy's own authority belongs in LEAD_ROUTER_CA_FILE",
+    ),
     (requests.exceptions.ProxyError, "the proxy did not let it through"),
     (requests.exceptions.ConnectTimeout, "no connection in time"),
     (requests.exceptions.Timeout, "connected, but no answer in time"),
