@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import logging
 import signal
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
 
     from org_simulator.pubsub.serving import Endpoint
 
+INSTALL = ".venv/bin/pip install --editable '.[pubsub]'"
 SHUTDOWN_S = 2.0  # for requests under way when the end is asked for
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the org; the answer is the exit code: 0 after SIGTERM or SIGINT, 2 for bad options or files."""
     options = _options(arguments)
+    if options.pubsub_port is not None and not _speaks_grpc():
+        print(f"org_simulator: --pubsub-port needs the extra 'pubsub': {INSTALL}", file=sys.stderr)  # noqa: T201
+        return 2
     logging.basicConfig(level=logging.INFO if options.access_log else logging.WARNING, stream=sys.stderr)
     try:
         world = _world(options)
@@ -117,6 +122,15 @@ async def _serve(world: World, options: argparse.Namespace) -> None:
         if endpoint is not None:
             await endpoint.stop()
         await runner.cleanup()
+
+
+def _speaks_grpc() -> bool:
+    """Whether Pub/Sub API can be served here: the extra is installed and can be loaded."""
+    try:
+        importlib.import_module("org_simulator.pubsub.serving")
+    except ImportError:
+        return False
+    return True
 
 
 async def _pubsub(world: World, options: argparse.Namespace, certified: tuple[Path, Path] | None) -> Endpoint:
