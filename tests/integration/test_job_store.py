@@ -566,6 +566,21 @@ class TestSetBack:
 
         assert leads(claim(store)) == [job.lead_id]
 
+    def test_what_a_person_does_to_a_dead_or_discarded_jobs_lead_counts_at_once(self, database, store):
+        """P32: its end lies in the past again, and in no other's: what was done with is left as it is."""
+        store.record([new_job(number) for number in range(3)])
+        store.take_sweep(every_s=300)
+        dead, discarded, done = claim(store)
+        store.end([(dead, Bury("never")), (discarded, Bury("never")), (done, Done("assigned"))])
+        store.discard(discarded.id, "spam")
+        leads = [dead.lead_id, discarded.lead_id]
+        database.wait(-3600)
+        store.take_sweep(every_s=300)
+        ends = {**store.deaths(leads), **store.discards(leads)}
+
+        assert sorted(ends) == leads
+        assert store.job(done.id).completed_at > max(ends.values()) + timedelta(minutes=59)
+
     @pytest.mark.parametrize(("back_s", "noticed"), [(50, False), (70, True)])
     def test_a_minute_is_waited_out(self, database, store, back_s, noticed):
         """Two that sweep at a time, of which one waited for the other, are no clock set back."""

@@ -66,6 +66,25 @@ def test_a_clock_set_back_by_an_hour_holds_up_no_lead(rig: Rig):
     assert [(line["event"], line["text"]) for line in told] == [("clock_set_back", "clock set back by at least 3600 s")]
 
 
+def test_a_failed_lead_is_routed_once_corrected_though_it_failed_by_a_clock_that_was_ahead(rig: Rig):
+    """C17, P32: the correction came after the death, also where the clock, set right since, shows an earlier time."""
+    rig.ahead_s = 3600.0
+    upkeep = rig.upkeep()
+    upkeep.step()
+    rig.forbid("AND(NOT(ISNEW()), ISCHANGED(OwnerId))", "Not yet")
+    (lead,) = rig.leads(1)
+    rig.drain()
+    rig.ahead_s = 0.0
+    upkeep.step()
+    rig.allow()
+    rig.clock.advance(301)
+    rig.rest_org.update(lead, Title="Corrected")
+    upkeep.step()
+    rig.drain()
+
+    assert (rig.owner(lead), rig.outcomes()) == ("Ann", ["dead", "assigned"])
+
+
 def test_a_lead_that_became_visible_behind_a_sweep_is_found_by_the_next(rig: Rig, monkeypatch):
     """B20, P44: its transaction took two minutes, so it is older than leads that a sweep went past, page by page.
 

@@ -157,11 +157,13 @@ class SqlJobStore(SqlListeners):
     def take_sweep(self, *, every_s: float) -> str | None:
         """The reason if a sweep is due, to one caller only; the first one ever is due at once.
 
-        Two statements in one transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
+        One transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
         """
         reasons = {"first": "first start", "regular": "interval", "set_back": f"{SET_BACK} by at least "}
         take = self._step(sweeping.TAKE_SWEEP, **reasons, every_ms=in_ms(every_s), set_back_ms=sweeping.SET_BACK_MS)
-        rows = self._engine.write([self._step(sweeping.SET_RIGHT, set_back_ms=sweeping.SET_BACK_MS), take])[1]
+        rights = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)
+        steps = [self._step(right, set_back_ms=sweeping.SET_BACK_MS) for right in rights]
+        rows = self._engine.write([*steps, take])[-1]
         return rows[0]["begun_for"] if rows else None
 
     def queue(self) -> QueueView:

@@ -24,6 +24,23 @@ SET_RIGHT: Final = """
     )
 """
 
+# What a person does to a lead of theirs counts from its end on, and would not before the clock is back where it was.
+_SET_ENDS_RIGHT: Final = """
+    UPDATE routing_job SET completed_at = {now}
+    WHERE id IN (
+        SELECT j.id FROM sweep AS s CROSS JOIN routing_job AS j
+        WHERE s.org_id = :org_id AND s.begun_at > {now} + :set_back_ms
+          AND j.org_id = :org_id AND {ended} AND j.completed_at > {now}
+        {skip_locked}
+    )
+"""
+
+SET_DEATHS_RIGHT: Final = _SET_ENDS_RIGHT.replace("{ended}", "j.status = 'dead'")
+
+SET_DISCARDS_RIGHT: Final = _SET_ENDS_RIGHT.replace(
+    "{ended}", "j.status = 'done' AND substr(j.outcome, 1, 10) = 'discarded:'"
+)
+
 TAKE_SWEEP: Final = """
     INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
     ON CONFLICT (org_id) DO UPDATE
