@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 from structlog.testing import capture_logs
 
+from lead_router.core.model import Status
 from lead_router.loops.marking import FRESH
-from lead_router.ports import Committed, NewJob
+from lead_router.ports import Committed, Mark, NewJob
 from org_simulator.switches import Switches
 from support.hearing import Life
 from support.worker_rig import LEASE_S, Rig
@@ -182,6 +183,17 @@ def test_a_claim_is_kept_while_many_leads_are_marked(rig: Rig):
 
     assert (stolen, rig.store.queue().held) == ([False] * 4, 100)
     assert {shown(rig, lead)[0] for lead in leads} == {"Held"}
+
+
+def test_a_lead_that_another_router_held_as_we_gave_it_out_shows_nothing_of_that(rig: Rig):
+    """P62: its text came after our read, and goes with our commit as one that we had read would."""
+    (lead,) = rig.leads(1)
+    other = rig.connect()
+    seen = other.snapshot(other.configuration(), [lead], ()).leads[lead]
+    rig.client.before_write.append(lambda: other.mark([Mark(seen, Status.HELD, "group 'emea' is off")]))
+    rig.drain()
+
+    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
 
 
 # ---- failed ---------------------------------------------------------------------------------------------------------

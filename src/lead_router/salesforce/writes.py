@@ -1,6 +1,6 @@
 """Batches as one composite request (DESIGN section 4). Pure; the order of parts and records is the promise.
 
-No field is ever null, but for what a lead bears of an earlier attempt or owner: the error text, who overrode it.
+No field is ever null, but for what a lead may bear of an earlier attempt or owner: the error text, who overrode it.
 """
 
 from __future__ import annotations
@@ -213,10 +213,7 @@ def _lead(write: Assign | Follow, at: datetime) -> dict[str, Any]:
         case Follow(first_lead_id=first):
             record[LeadFields.STATUS] = Status.DUPLICATE.value
             record[LeadFields.DUPLICATE_OF] = first
-    for field in OF_THE_PAST:
-        if write.lead.fields.get(field):
-            record[field] = None
-    return record
+    return record | dict.fromkeys(OF_THE_PAST)  # whatever the lead bore as it was read: another may show more since
 
 
 def _present(record: Mapping[str, Any]) -> dict[str, Any]:
