@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import socket
+import threading
 import time
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -123,11 +125,42 @@ def test_no_answer_is_a_no_and_no_address_a_remedy(capsys, monkeypatch, tmp_path
         port = free.getsockname()[1]
     monkeypatch.setenv("LEAD_ROUTER_HEALTH_ADDRESS", str(port))
     assert main(["status", "--ready"]) == 1
-    assert "not ready\nrouter: nothing answers" in capsys.readouterr().out
+    assert (
+        f"not ready\nrouter: nothing answers at 127.0.0.1:{port} (LEAD_ROUTER_HEALTH_ADDRESS): "
+        in capsys.readouterr().out
+    )
     for address in ("", "0"):
         monkeypatch.setenv("LEAD_ROUTER_HEALTH_ADDRESS", address)
         assert main(["status", "--live"]) == 2
         assert "set LEAD_ROUTER_HEALTH_ADDRESS to a port" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("body", [b"<html></html>", b"{}", b"[]"])
+def test_another_program_at_that_address_is_told_from_a_router(body, capsys, monkeypatch, tmp_path):
+    """Its 200 is no yes, be it JSON or not; the line names the setting."""
+
+    class Stranger(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    monkeypatch.chdir(tmp_path)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Stranger) as server:
+        monkeypatch.setenv("LEAD_ROUTER_HEALTH_ADDRESS", str(server.server_port))
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            assert main(["status", "--live"]) == 1
+        finally:
+            server.shutdown()
+            thread.join()
+    told = capsys.readouterr().out
+    assert told.startswith("not live\nrouter: what answers at 127.0.0.1:")
+    assert "is no lead-router: give LEAD_ROUTER_HEALTH_ADDRESS a port of its own" in told
 
 
 @pytest.fixture

@@ -48,9 +48,16 @@ def asked(host: str, port: int, path: str) -> tuple[bool, Mapping[str, Any]]:
         connection.request("GET", path)
         answer = connection.getresponse()
         told = json.loads(answer.read(ANSWER_MAX_BYTES))
-    except (OSError, HTTPException, ValueError) as fault:
-        reason = f"nothing answers at {host}:{port}: {getattr(fault, 'strerror', None) or type(fault).__name__}"
-        return False, {"faults": [{"part": "router", "reason": reason}]}
+    except OSError as fault:
+        return _no(f"nothing answers at {host}:{port} ({_SETTING}): {fault.strerror or type(fault).__name__}")
+    except (HTTPException, ValueError):
+        told = None
     finally:
         connection.close()
-    return answer.status == YES, told if isinstance(told, dict) else {}
+    if not isinstance(told, dict) or "state" not in told:
+        return _no(f"what answers at {host}:{port} is no lead-router: give {_SETTING} a port of its own")
+    return answer.status == YES, told
+
+
+def _no(reason: str) -> tuple[bool, Mapping[str, Any]]:
+    return False, {"faults": [{"part": "router", "reason": reason}]}
