@@ -241,14 +241,23 @@ def test_who_listens_and_who_waits_are_told_apart(life):
     assert (standby.loop.hearing().told, standby.loop.hearing().fault) == ("subscribed", None)
 
 
-@pytest.mark.parametrize("word", ["connecting", "backing-off", "refused", "overdue"])
-def test_a_stream_that_is_not_heard_is_not_ready(life, word):
-    """A1: connected, or subscribed once, is not enough; the process lives, and says what the stream is at."""
+@pytest.mark.parametrize(
+    ("word", "logged"),
+    [("connecting", ""), ("backing-off", "see stream_lost"), ("refused", "see stream_refused"), ("overdue", "")],
+)
+def test_a_stream_that_is_not_heard_is_not_ready(life, word, logged):
+    """A1: connected, or subscribed once, is not enough; the process lives, and says what the stream is at.
+
+    Where a line of the log says why, the reason names it.
+    """
     life.start()
     life.process.streams[-1].word = word
     health = life.vitals.health()
 
     assert (health.live, health.ready, health.stream) == (True, False, word)
+    fault = life.listening.hearing().fault or ""
+    assert logged in fault
+    assert ("see stream_" in fault) == bool(logged)
 
 
 def test_a_stream_that_is_silent_while_leads_come_is_not_ready(life):

@@ -23,6 +23,7 @@ LEASE_S = 6.0  # with a look each second and a new subscription it is another's 
 KEEP_EVERY_S = LEASE_S / 3
 LOOK_EVERY_S = 1.0
 RELOAD_TOLD = "told by the listener"
+_LOGGED = {"backing-off": ": see stream_lost in the log", "refused": ": see stream_refused in the log"}
 
 
 class Listening:
@@ -63,7 +64,8 @@ class Listening:
         if intake is not None:
             state = intake.state()
             if state != "subscribed":
-                return Ear(state, f"it is {state}: no event is heard, the sweep finds what comes")
+                told = _LOGGED.get(state, "")
+                return Ear(state, f"it is {state}: no event is heard, the sweep finds what comes{told}")
             if self._silent:
                 return Ear("silent", "leads came and it brought nothing: see stream_silent in the log")
             return Ear(state)
