@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+from structlog.testing import capture_logs
 
 from lead_router.errors import StoreUnavailable
 from lead_router.jobs import sqlite
@@ -127,3 +128,22 @@ def test_after_an_api_limit_one_worker_tries_and_the_other_waits_for_it(rig):
     assert meanwhile == [False]
     assert [rig.owner(lead) for lead in leads] == ["Ann", "Bob", "Ann", "Bob", "Ann"]
     assert rig.breaker.why() is None
+
+
+def test_jobs_that_had_ended_before_the_fault_came_are_not_blamed_for_it(rig: Rig):
+    """C20: three leads are held, then the program fails on the commit of the others: the claim goes on without them."""
+    off = rig.rest_org.insert("Round_Robin_Group__c", Name="Off", Key__c="off", Mode__c="Off")
+    rule = {"Criteria__c": "Country = 'Spain'", "Active__c": True, "Target_Group__c": off}
+    rig.rest_org.insert("Routing_Rule__c", Name="Spain", Precedence__c=1, **rule)
+    rig.leads(3, Country="Spain")
+    rig.leads(2)
+
+    def fails() -> None:
+        raise KeyError("what nobody foresaw")
+
+    rig.client.before_write.append(fails)
+    with capture_logs() as logs:
+        assert rig.worker(name="two").step()
+
+    assert rig.outcomes() == ["queued"] * 3 + ["assigned"] * 2
+    assert [line["event"] for line in logs if line["log_level"] in {"warning", "error"}] == ["portion_failed"]

@@ -100,10 +100,11 @@ class Routing:
                 raise
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is found by halves and ends alone
                 _log.exception("portion_failed", leads=len(portion.jobs))
+                left = tuple(job for job in portion.jobs if job.lead_id in self.open)  # others ended before it came
                 if len(portion.jobs) > 1:
-                    portions[:0] = halves(portion)
+                    portions[:0] = halves(replace(portion, jobs=left))
                 else:
-                    self.broken += [(job, fault) for job in portion.jobs]
+                    self.broken += [(job, fault) for job in left]
 
     def _pass(self, portion: Portion) -> list[Portion]:
         found = read(self._org, self._store, self._configuration, portion.jobs)
