@@ -120,9 +120,11 @@ Machine: {machine}; workers, and the PostgreSQL server of all but SQLite, share 
 *procrastinate* runs ten jobs at a time in each worker, with psycopg, and with its `lock` where there is an order.
 *pgqueuer* takes a hundred at a time, with asyncpg and uvloop, all its tables logged; it offers no order by key.
 
-*Same for all.* The same content of a job; a job does nothing but note that it ran; every transaction is synced to disk
-(`fsync`, `synchronous_commit`, SQLite's `synchronous=FULL`); empty tables each time, with fresh statistics before jobs
-are worked off. Each job must have run once, and those of a key in their order, or nothing is told. Ours counts a job
+*Same for all.* The same content of a job; a job does nothing but note that it ran; what hands jobs in is synced to disk
+(`fsync`, `synchronous_commit`, SQLite's `synchronous=FULL`), and so is all that the others do. Ours does not sync
+claims and plain ends: after a loss of power those jobs run again, and the ledger in the org makes that a no-op, which
+a queue that knows nothing of its jobs cannot count on. Empty tables each time, with fresh statistics before jobs are
+worked off. Each job must have run once, and those of a key in their order, or nothing is told. Ours counts a job
 as done when its end is committed, the others when it ran, which is the sooner. Procrastinate is given an eighth of the
 jobs to work off.
 

@@ -111,11 +111,11 @@ class Shaky:
         self._inner = inner
         self._router = router
 
-    def write(self, steps: Sequence[Step]) -> list[list[Row]]:
-        return self._carry_out(self._inner.write, steps)
+    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
+        return self._carry_out("write", partial(self._inner.write, synced=synced), steps)
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
-        return self._carry_out(self._inner.read, steps)
+        return self._carry_out("read", self._inner.read, steps)
 
     def exclusively(self, body: Callable[[Run], T]) -> T:
         return self._inner.exclusively(body)
@@ -123,9 +123,11 @@ class Shaky:
     def close(self) -> None:
         """The disk stays open for other processes of the host."""
 
-    def _carry_out(self, verb: Callable[[Sequence[Step]], list[list[Row]]], steps: Sequence[Step]) -> list[list[Row]]:
+    def _carry_out(
+        self, name: str, verb: Callable[[Sequence[Step]], list[list[Row]]], steps: Sequence[Step]
+    ) -> list[list[Row]]:
         what = " ".join(dict.fromkeys(statement.split(maxsplit=3)[0] for statement, _ in steps))
-        fault = self._router.point("before", "database", f"{verb.__name__} {what}")
+        fault = self._router.point("before", "database", f"{name} {what}")
         heard = next((values for statement, values in steps if statement is RECORD_POSITION), None)
         at = None if heard is None else self._router.host.place(heard)
         if fault == "statement":
@@ -137,7 +139,7 @@ class Shaky:
         self._router.recorded |= LINE_UP in what
         if at is not None:
             self._router.host.listened(at)
-        self._router.point("after", "database", f"{verb.__name__} {what}")
+        self._router.point("after", "database", f"{name} {what}")
         return rows
 
 

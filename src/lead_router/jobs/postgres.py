@@ -55,8 +55,11 @@ _BEFORE: Final = """
     SET LOCAL idle_in_transaction_session_timeout = {stall_ms:.0f};
     SET LOCAL enable_seqscan = off;
     SET LOCAL jit = off;
+"""
+_SYNCED: Final = """
     SELECT CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
 """
+_NOT_SYNCED: Final = "SET LOCAL synchronous_commit = off"
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(727561032)"
 _ONE_WORKING: Final = "routing_job_one_working"
 
@@ -74,9 +77,10 @@ class PostgresEngine:
         self._address = _address(url)
         self._connection: Bounded | None = self._connect()
 
-    def write(self, steps: Sequence[Step]) -> list[list[Row]]:
+    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
         """All steps travel together, so that a transaction costs one round trip."""
-        return self._guarded(lambda connection: _sent(connection, self._before, steps), self._answer_s)
+        before = self._before + (_SYNCED if synced else _NOT_SYNCED)
+        return self._guarded(lambda connection: _sent(connection, before, steps), self._answer_s)
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
         """As write."""

@@ -1,4 +1,4 @@
-"""The embedded engine: one SQLite file, in WAL mode, synced to disk before a transaction counts as done.
+"""The embedded engine: one SQLite file, in WAL mode, synced to disk before a transaction counts that asks for it.
 
 One host's clock is the database's time. Should it jump, leases end that much sooner or later, and jobs wait until a
 sweep notices it (`sweeping`); claim tokens still keep two attempts apart.
@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn
 from urllib.parse import quote
@@ -32,6 +33,10 @@ LOG_BYTES_MAX: Final = 16 * 1024 * 1024
 OLDEST_SQLITE: Final = (3, 38, 0)
 """The first release with RETURNING."""
 
+_SYNCED: Final = "PRAGMA synchronous = FULL"
+_NOT_SYNCED: Final = "PRAGMA synchronous = NORMAL"
+"""To the log, by the next transaction of the connection; of a log that was cut short SQLite keeps what came first."""
+
 
 class SqliteEngine:
     """See Engine. `clock` answers seconds since 1970."""
@@ -50,19 +55,19 @@ class SqliteEngine:
         self._connection: sqlite3.Connection | None = self._connect()
         self._file = _file_at(self._path)
 
-    def write(self, steps: Sequence[Step]) -> list[list[Row]]:
+    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
         """Immediate: taking the write lock later, in mid-transaction, fails at once instead of waiting."""
-        return self._transaction("BEGIN IMMEDIATE", lambda run: [run(sql, values) for sql, values in steps])
+        return self._transaction(partial(_carried_out, steps), _SYNCED if synced else _NOT_SYNCED, "BEGIN IMMEDIATE")
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
         """One snapshot for all steps, beside any writer."""
-        return self._transaction("BEGIN", lambda run: [run(sql, values) for sql, values in steps])
+        return self._transaction(partial(_carried_out, steps), "BEGIN")
 
     def exclusively(self, body: Callable[[Run], T]) -> T:
         """The write lock is the file's only one."""
         self._wait_for(MIGRATION_WAIT_S)
         try:
-            return self._transaction("BEGIN IMMEDIATE", body)
+            return self._transaction(body, _SYNCED, "BEGIN IMMEDIATE")
         finally:
             self._wait_for(BUSY_WAIT_S)
 
@@ -73,12 +78,13 @@ class SqliteEngine:
                 self._connection.close()
             self._connection = None
 
-    def _transaction(self, begin: str, body: Callable[[Run], T]) -> T:
+    def _transaction(self, body: Callable[[Run], T], *begin: str) -> T:
         if _file_at(self._path) != self._file:
             raise Misconfigured(_gone(self._path))
         connection = self._connection = self._connection or self._connect()
         try:
-            connection.execute(begin)
+            for statement in begin:
+                connection.execute(statement)
             answer = body(self._runner(connection))
             connection.execute("COMMIT")
         except sqlite3.Error as fault:
@@ -110,7 +116,7 @@ class SqliteEngine:
         try:
             connection.execute(f"PRAGMA busy_timeout = {int(BUSY_WAIT_S * 1000)}")
             _write_ahead(connection)
-            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(_SYNCED)
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES_MAX}")
         except sqlite3.Error as fault:
@@ -144,6 +150,10 @@ class SqliteEngine:
                 raise Misconfigured(_not_writable(self._path)) from fault
             case _:
                 raise StoreUnavailable(f"The job database {self._path} ({SETTING}) did not answer: {fault}.") from fault
+
+
+def _carried_out(steps: Sequence[Step], run: Run) -> list[list[Row]]:
+    return [run(sql, values) for sql, values in steps]
 
 
 def _create(path: Path) -> None:

@@ -24,6 +24,7 @@ from lead_router.jobs.listeners import SqlListeners, fence_of
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
     SET_BACK,
+    Done,
     Ending,
     Hold,
     Job,
@@ -96,7 +97,10 @@ class SqlJobStore(SqlListeners):
         return Position(channel, bytes(rows[0]["replay_id"])) if rows else None
 
     def claim(self, worker: str, *, limit: int, lease_s: float) -> list[Job]:
-        """Two statements in one transaction: jobs that crashed for good hold back their key until they are buried."""
+        """Two statements in one transaction: jobs that crashed for good hold back their key until they are buried.
+
+        Not synced: a claim that a lost machine forgot is a job that is claimed again, and routed once all the same.
+        """
         if limit < 1:
             return []
         values = {
@@ -105,7 +109,8 @@ class SqlJobStore(SqlListeners):
             "limit": min(limit, CLAIM_MAX),
             "token": uuid.uuid4().hex,
         }
-        rows = self._engine.write([self._step(sql.BURY_CRASHED), self._step(sql.CLAIM, **values)])[1]
+        steps = [self._step(sql.BURY_CRASHED), self._step(sql.CLAIM, **values)]
+        rows = self._engine.write(steps, synced=False)[1]
         return [
             views.job(row) for row in sorted(rows, key=lambda row: (row["next_run_at"], row["attempts"], row["id"]))
         ]
@@ -116,9 +121,15 @@ class SqlJobStore(SqlListeners):
         return self._ids(self._write(sql.RENEW, rows=held, lease_ms=in_ms(lease_s))) if jobs else frozenset()
 
     def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
-        """A Retry of a job without attempts left buries it."""
+        """A Retry of a job without attempts left buries it.
+
+        Not synced where all are Done: what a lost machine forgot of those is told to the next claim by ledger and lead.
+        """
+        if not endings:
+            return frozenset()
         rows = listed(ended(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
-        return self._ids(self._write(sql.END, rows=rows)) if endings else frozenset()
+        synced = not all(isinstance(ending, Done) for _, ending in endings)
+        return self._ids(self._engine.write([self._step(sql.END, rows=rows)], synced=synced)[0])
 
     def holders(self) -> frozenset[str]:
         """The names under which claims are held now, their leases expired or not, and of those that listen."""

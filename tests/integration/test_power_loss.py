@@ -1,0 +1,74 @@
+"""A machine that loses its power: what was not synced is gone, and nothing is promised by it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from lead_router.ports import Bury, Done, Position, Release, Retry
+from support.databases import CHANNEL, new_job
+from support.worker_rig import Rig
+
+
+def test_routing_that_the_job_database_forgot(tmp_path):
+    """Claims and receipts are gone, the leads routed: they keep owner, turn and ledger row (C1)."""
+    rig = Rig(tmp_path)
+    leads = rig.leads(3)
+    with closing(sqlite3.connect(tmp_path / "jobs.db")) as here, closing(sqlite3.connect(tmp_path / "left.db")) as left:
+        here.backup(left)
+    rig.drain()
+    before = [(rig.owner(lead), lead) for lead in leads], rig.turns(), len(rig.ledger())
+    after = rig.open("left.db")
+    forgotten = after.queue().queued
+    rig.drain(rig.worker(store=after))
+
+    assert (forgotten, after.queue().done, {job.outcome for job in after.jobs()}) == (3, 3, {"skipped: already routed"})
+    assert ([(rig.owner(lead), lead) for lead in leads], rig.turns(), len(rig.ledger())) == before
+    rig.close()
+
+
+class Noting:
+    """An engine, with how each transaction that writes was asked for."""
+
+    def __init__(self, inner):
+        self.inner, self.dialect, self.read, self.synced = inner, inner.dialect, inner.read, []
+
+    def write(self, steps, *, synced=True):
+        self.synced.append(synced)
+        return self.inner.write(steps, synced=synced)
+
+    def close(self):
+        self.inner.close()
+
+
+@pytest.mark.parametrize(
+    ("ending", "synced"),
+    [(Done("assigned"), False), (Release(1.0, "held"), True), (Retry(1.0, "locked"), True), (Bury("refused"), True)],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_no_other_record_tells_is_synced(database, ending, synced):
+    """Events with their position, and all endings but those that the ledger tells too; a claim is not (C14)."""
+    store = database.open()
+    store._engine = noting = Noting(store._engine)
+    store.record([new_job(1), new_job(2)], position=Position(CHANNEL, b"1"))
+    jobs = store.claim("one", limit=2, lease_s=60)
+    store.end([(jobs[0], ending), (jobs[1], Done("assigned"))])
+
+    assert noting.synced == [True, False, synced]
+
+
+SETTINGS = {
+    "SQLITE": ("PRAGMA synchronous", 2, 1),
+    "POSTGRES": ("SELECT current_setting('synchronous_commit')", "on", "off"),
+}
+
+
+def test_the_database_is_told(database):
+    """Both engines hand it on, transaction by transaction, whatever the one before was."""
+    engine = database.open()._engine
+    ask, full, fast = SETTINGS["SQLITE" if "sqlite" in database.url else "POSTGRES"]
+    told = [engine.write([(ask, {})], synced=synced)[0][0].popitem()[1] for synced in (True, False, True)]
+
+    assert told == [full, fast, full]
