@@ -75,7 +75,6 @@ MUTATIONS = (
         "loops/routing.py",
         "kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)",
         "kept = {job.id for job in self.open.values()}",
-        kept="the org's rules and keys refuse the second write, each for itself; it saves calls",
         guards=_ORG,
     ),
     Mutation(
@@ -108,13 +107,13 @@ MUTATIONS = (
             f"{_OBJECTS}/Lead_Assignment__c/fields/{field}.field-meta.xml",
             "<unique>true</unique>",
             "<unique>false</unique>",
-            kept=f"{other} refuses the same write",
+            kept=other and f"{other} refuses the same write",
             guards=_ORG,
         )
         for name, field, other in (
             ("no-job-key", "Idempotency_Key__c", "the lead's key, or the rule of its owner"),
             ("no-lead-key", "Lead_Key__c", "the rule of its owner"),
-            ("no-turn-key", "Turn_Key__c", "the rule of the group's turn"),
+            ("no-turn-key", "Turn_Key__c", ""),
         )
     ),
     Mutation(
@@ -184,7 +183,6 @@ MUTATIONS = (
         "salesforce/changes.py",
         '    if f"client={client}" in change.origin.split(";")[1:]:\n        return True\n',
         "    return False\n",
-        kept="a change to a person's ownership asks for nothing",
     ),
     Mutation("debt-clamp", "core/rotation.py", "OWED_TURNS = 2", "OWED_TURNS = 0"),
     Mutation("stride-of-one", "core/rotation.py", "return SECOND // member.weight", "return SECOND"),
