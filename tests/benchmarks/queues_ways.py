@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Any, Protocol, TypeAlias
 
+from psycopg.conninfo import make_conninfo
+
 from lead_router.core.keys import change_key, to18
 from lead_router.core.model import Submission
 from lead_router.jobs import CLAIM_MAX, open_store
@@ -21,6 +23,7 @@ ORG = to18("00D000000000001")
 LEASE_S = 60.0
 BATCH = 100  # jobs per dequeue of pgqueuer; 25, 50 and 200 are slower, or no faster
 CONCURRENCY = 10  # jobs at a time in a worker of procrastinate, which fetches one by one; 1 is slower, 30 no faster
+_SYNC = {True: "on", False: "off"}
 EMPTY_MAX, EMPTY_S = 3, 0.01  # what comes next of a key may be in another worker's hands
 
 Seen: TypeAlias = list[tuple[int, int]]
@@ -46,6 +49,7 @@ class Way(Protocol):
 
     name: str
     ordered: bool  # can it run the jobs of one key one after the other, in order?
+    synced: bool  # or do its workers leave out the sync to disk, as ours do? What hands jobs in syncs always
 
     def install(self, url: str) -> None:
         """Make the tables in an empty database."""
@@ -64,6 +68,7 @@ class Ours:
     """The production store, used as the router uses it; it always keeps the order of a key."""
 
     ordered = True
+    synced = True  # the store itself knows what it need not sync
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,10 +78,9 @@ class Ours:
 
     def enqueue(self, url: str, jobs: Sequence[Work], together: int, *, ordered: bool) -> float:
         with closing(open_store(url, org_id=ORG)) as store:
-            new = [new_job(job) for job in jobs]
             start = time.perf_counter()
-            for some in _portions(new, together):
-                store.record(some)
+            for some in _portions(jobs, together):
+                store.record([new_job(job) for job in some])
             return time.perf_counter() - start
 
     def work(self, url: str, pipe: Connection) -> None:
@@ -101,8 +105,10 @@ class Ours:
 class Procrastinate:
     """procrastinate with psycopg; the order of a key is kept by its `lock`."""
 
-    name = "procrastinate"
     ordered = True
+
+    def __init__(self, name: str, *, synced: bool) -> None:
+        self.name, self.synced = name, synced
 
     def install(self, url: str) -> None:
         import procrastinate  # noqa: PLC0415 - may be missing
@@ -133,7 +139,8 @@ class Procrastinate:
         import procrastinate  # noqa: PLC0415 - may be missing
 
         seen: Seen = []
-        app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=url))
+        conninfo = make_conninfo(url, options=f"-c synchronous_commit={_SYNC[self.synced]}")
+        app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=conninfo))
 
         @app.task(name="route")
         async def route(number: int, **_content: Any) -> None:
@@ -148,8 +155,10 @@ class Procrastinate:
 class PgQueuer:
     """pgqueuer with asyncpg and uvloop, all its tables logged; it offers no order by key."""
 
-    name = "pgqueuer"
     ordered = False
+
+    def __init__(self, name: str, *, synced: bool) -> None:
+        self.name, self.synced = name, synced
 
     def install(self, url: str) -> None:
         async def make() -> None:
@@ -183,7 +192,7 @@ class PgQueuer:
         from pgqueuer.types import QueueExecutionMode  # noqa: PLC0415 - may be missing
 
         seen: Seen = []
-        async with _pgqueuer(url) as driver:
+        async with _pgqueuer(url, synced=self.synced) as driver:
             queue = PgQueuer(driver)
 
             @queue.entrypoint("route")
@@ -198,15 +207,18 @@ class PgQueuer:
 WAYS: Mapping[str, Way] = {
     "SQLite": Ours("SQLite"),
     "PostgreSQL": Ours("PostgreSQL"),
-    "procrastinate": Procrastinate(),
-    "pgqueuer": PgQueuer(),
+    **{
+        name: Procrastinate(name, synced=name == "procrastinate")
+        for name in ("procrastinate", "procrastinate, no sync")
+    },
+    **{name: PgQueuer(name, synced=name == "pgqueuer") for name in ("pgqueuer", "pgqueuer, no sync")},
 }
 NEEDED = {"procrastinate": ("procrastinate",), "pgqueuer": ("pgqueuer", "asyncpg", "uvloop")}
 
 
 def missing() -> list[str]:
     """Names of ways whose packages are not installed."""
-    return [name for name, packages in NEEDED.items() if not all(map(find_spec, packages))]
+    return [name for name in WAYS if not all(map(find_spec, NEEDED.get(name.partition(",")[0], ())))]
 
 
 def new_job(job: Work) -> NewJob:
@@ -249,11 +261,11 @@ def _uvloop(body: Any) -> Any:
 
 
 @asynccontextmanager
-async def _pgqueuer(url: str):
+async def _pgqueuer(url: str, *, synced: bool = True):
     import asyncpg  # noqa: PLC0415 - may be missing
     from pgqueuer import AsyncpgDriver  # noqa: PLC0415 - may be missing
 
-    connection = await asyncpg.connect(url)
+    connection = await asyncpg.connect(url, server_settings={"synchronous_commit": _SYNC[synced]})
     try:
         yield AsyncpgDriver(connection)
     finally:

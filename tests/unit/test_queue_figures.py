@@ -36,11 +36,22 @@ def test_figures_of_wrong_work_are_not_told(seen, told):
 def test_ratios_are_of_medians_at_the_worst_number_of_workers():
     """And a way that was not run has none."""
     runs = {("PostgreSQL", one): [90.0, 100.0, 300.0] for one in (*ORDERED, *FREE, SINGLE)}
-    runs |= {("procrastinate", one): [rate] for one, rate in zip(ORDERED, (5.0, 20.0, 10.0), strict=True)}
+    runs |= {("procrastinate, no sync", one): [rate] for one, rate in zip(ORDERED, (5.0, 20.0, 10.0), strict=True)}
     found = queues_report.named(runs)
 
     assert {name: one.value for name, one in found.items()} == {"queue_drain_ordered_vs_procrastinate": 5.0}
     assert not found["queue_drain_ordered_vs_procrastinate"].reached
+
+
+def test_jobs_are_worked_off_against_the_same_durability():
+    """The named ratio leaves the others' synced workers alone, however slow those are."""
+    runs = {("PostgreSQL", one): [100.0] for one in FREE}
+    runs |= {("pgqueuer", one): [1.0] for one in FREE} | {("pgqueuer, no sync", one): [80.0] for one in FREE}
+    runs |= {("pgqueuer", SINGLE): [1.0]}
+
+    assert queues_report.named(runs)["queue_drain_unordered_vs_pgqueuer_batched"].value == 1.25
+    lines = queues_report.table(runs).splitlines()
+    assert "as synced" in lines[2]
 
 
 def test_the_benchmark_runs_whatever_is_installed(tmp_path, capsys, monkeypatch):
