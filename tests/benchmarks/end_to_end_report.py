@@ -63,10 +63,12 @@ def burst_table(seen: Seen) -> str:
 def chart(seen: Seen, play: Play) -> str:
     """How many leads of the burst had an owner after how many seconds, by each way."""
     ours = middle(seen.router[play])
-    threads, bursts = seen.threaded[play.latency_ms]
     ways = {
         f"the router: all {play.leads:,} leads have an owner after {ours.span_s:,.0f} s": ours,
-        f"simple-salesforce in {threads} threads, at its pace": middle(bursts),
+        **{
+            f"simple-salesforce in {threads} threads, at its pace": middle(bursts)
+            for threads, bursts in seen.threaded[play.latency_ms].items()
+        },
         "simple-salesforce, one lead after the other, at its pace": middle(seen.loop[play.latency_ms]),
     }
     title = f"{play.leads:,} leads at once in {play.groups} groups, {play.latency_ms} ms a call: leads with an owner"
@@ -75,8 +77,12 @@ def chart(seen: Seen, play: Play) -> str:
 
 def section(seen: Seen, machine: str) -> str:
     """The part of REPORT.md."""
-    lost = [(threads, middle(bursts)) for threads, bursts in seen.threaded.values()]
-    told = ", ".join(f"{one.lost} of {one.leads} in {threads} threads" for threads, one in lost)
+    lost = [
+        (ms, threads, middle(bursts))
+        for ms, by_threads in seen.threaded.items()
+        for threads, bursts in by_threads.items()
+    ]
+    told = ", ".join(f"{one.lost} of {one.leads} in {threads} threads at {ms} ms" for ms, threads, one in lost)
     return SECTION.format(machine=machine, lone=lone_table(seen.lone), bursts=burst_table(seen), chart=CHART, lost=told)
 
 
@@ -91,13 +97,14 @@ def _owned(one: Burst, play: Play, until_s: float) -> Iterator[tuple[float, floa
 def _bursts(seen: Seen) -> Iterator[tuple[str, ...]]:
     for latency_ms, loops in seen.loop.items():
         loop = middle(loops)
-        threads, bursts = seen.threaded[latency_ms]
         for play in sorted(seen.router, key=lambda play: (play.groups, play.leads)):
             if play.latency_ms == latency_ms:
                 ours = middle(seen.router[play])
                 calls = f"{ours.calls:,.1f} (floor {floor_calls(play.leads) * PER / play.leads:,.0f})"
                 yield _row(latency_ms, f"{play.groups}", "router", ours, calls, loop)
-        yield _row(latency_ms, "", f"loop in {threads} threads", middle(bursts), f"{middle(bursts).calls:,.0f}", loop)
+        for threads, bursts in seen.threaded[latency_ms].items():
+            one = middle(bursts)
+            yield _row(latency_ms, "", f"loop in {threads} threads", one, f"{one.calls:,.0f}", loop)
         yield _row(latency_ms, "", "loop", loop, f"{loop.calls:,.0f}", loop)
 
 
@@ -134,16 +141,20 @@ stream. So a lone lead cannot have its owner before two round trips: one to read
 
 *Two bare trips* are these two requests as the router's client makes them, sent over an open connection by a client that
 does nothing else, to the same org: the latency twice, and the simulated org's own time; the median. What is *beyond
-them* is the event's way to the router, its intake, two transactions of the job database that are synced to disk (the
-job, its claim), building and reading the requests, the decision; and that these share the machine's cores with the org.
+them* is the event's way to the router, its intake, two transactions of the job database (the job, which is synced to
+disk, and its claim, which is not), building and reading the requests, the decision; and that these share the machine's
+cores with the org. Of fewer than 100 leads p99 is the slowest one.
 
 *The floor of calls* is a read and a write for each 200 leads, as many as one commit takes.
 
 *The loop* is simple-salesforce, three calls per lead: read whose turn it is, give the lead to that rep, write the turn.
-It is told the leads' ids and the reps for free, keeps no queue and holds none of the router's promises. *In threads* it
-is the same in a pool, of the number of threads at which it was fastest (10 is what requests keeps connections for);
-where two threads write the same turn, one is refused and goes on as if it had not been: turns lost {lost}.
-Both are given fewer leads and go on at that pace ({mark}), as each of their leads costs the same.
+It is told the leads' ids and the reps for free, is logged in before its time begins, keeps no queue and holds none of
+the router's promises. *In threads* it is the same in a pool, each thread with a connection of its own. Threads that
+read the same turn of a group give their leads to the same rep, and the rotation moves on once for all of them. Leads
+that did not move it on: {lost}. More threads than groups are faster, and no rotation any more; the named figures
+are against the fastest form of all, and against the fastest that loses the turns of one lead in a hundred at most.
+Both are given fewer leads, all there before their time begins, and go on at that pace ({mark}), as each of their leads
+costs the same.
 
 *Memory* is the router's: resident after the lone leads, when nothing is left to do.
 """.replace("{mark}", MARK)

@@ -27,8 +27,8 @@ class Play:
 class Burst:
     """One run, by the milliseconds from the first lead's creation to each owner, and the waits from creation to owner.
 
-    Both ascend. `peak_mb` is the most memory that the router held, `lost` how many turns of the rotation were not
-    written.
+    Both ascend; `owned_ms` are from a later moment where a way began later. `peak_mb` is the most memory that the
+    router held, `lost` how many leads did not move the rotation on.
     """
 
     api_calls: int
@@ -44,7 +44,7 @@ class Burst:
 
     @property
     def span_s(self) -> float:
-        """From the first lead's creation to the last owner."""
+        """From the first lead's creation, or the way's beginning, to the last owner."""
         return self.owned_ms[-1] / 1000
 
     @property
@@ -82,12 +82,18 @@ class Lone:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """All that was measured: the loop by latency, and its threaded form at its best number of threads."""
+    """All that was measured: the loop by latency, and its threaded form by latency and number of threads."""
 
     lone: tuple[Lone, ...]
     router: Mapping[Play, tuple[Burst, ...]]
     loop: Mapping[int, tuple[Burst, ...]]
-    threaded: Mapping[int, tuple[int, tuple[Burst, ...]]]
+    threaded: Mapping[int, Mapping[int, tuple[Burst, ...]]]
+
+    def fastest(self, latency_ms: int, lost_max: float = 1.0) -> tuple[int, Burst] | None:
+        """The number of threads that gave most leads a second, of those that lost no greater part of the turns."""
+        middles = {threads: middle(bursts) for threads, bursts in self.threaded[latency_ms].items()}
+        kept = {threads: one for threads, one in middles.items() if one.lost <= lost_max * one.leads}
+        return max(kept.items(), key=lambda pair: pair[1].rate, default=None)
 
 
 def floor_calls(leads: int) -> int:
@@ -96,13 +102,22 @@ def floor_calls(leads: int) -> int:
 
 
 def burst(
-    changes: Iterable[Mapping[str, Any]], leads: int, api_calls: int, *, peak_mb: float = 0.0, lost: int = 0
+    changes: Iterable[Mapping[str, Any]],
+    leads: int,
+    api_calls: int,
+    *,
+    peak_mb: float = 0.0,
+    lost: int = 0,
+    began_ms: int | None = None,
 ) -> Burst:
-    """A burst from the org's change events. Raises ValueError unless each lead got an owner."""
+    """A burst from the org's change events. Raises ValueError unless each lead got an owner.
+
+    `began_ms` is when a way began that had the leads before it, in milliseconds since 1970.
+    """
     created, owned = commits(changes)
     if not leads == len(created) == len(owned):
         raise ValueError(f"{leads} leads were sent, {len(created)} created, {len(owned)} have an owner")
-    first = min(created.values())
+    first = min(created.values()) if began_ms is None else began_ms
     return Burst(
         api_calls=api_calls,
         owned_ms=tuple(sorted(at - first for at in owned.values())),

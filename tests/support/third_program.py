@@ -28,10 +28,10 @@ class PlainHttp(HTTPAdapter):
         return super().send(request, *args, **more)
 
 
-def log_in(org: Simulator, username: str | None = FORM) -> Salesforce:
+def log_in(org: Simulator, username: str | None = FORM, *, connections: int = CONNECTIONS) -> Salesforce:
     """The production class, logged in as `username` (None: the administrator). Its requests are real HTTP."""
     session = org.open_session()
-    session.mount("https://", PlainHttp(pool_maxsize=CONNECTIONS))
+    session.mount("https://", PlainHttp(pool_maxsize=connections))
     return Salesforce(session_id=org.token(username), instance_url=org.url, version="68.0", session=session)
 
 

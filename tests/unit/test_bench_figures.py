@@ -34,8 +34,8 @@ def spread(leads: int, span_ms: int, calls: int, **more: Any) -> Burst:
 
 def seen(router: Burst, lone: Lone) -> Seen:
     ms = end_to_end.MANY.latency_ms
-    loop, threaded = spread(20, 10_000, 60), spread(100, 10_000, 300, lost=3)
-    return Seen((lone,), {end_to_end.MANY: (router,)}, {ms: (loop,)}, {ms: (10, (threaded,))})
+    loop, careful, fast = spread(20, 10_000, 60), spread(100, 10_000, 300, lost=1), spread(150, 10_000, 450, lost=90)
+    return Seen((lone,), {end_to_end.MANY: (router,)}, {ms: (loop,)}, {ms: {10: (careful,), 50: (fast,)}})
 
 
 def test_a_wait_is_from_creation_to_the_first_user():
@@ -99,9 +99,43 @@ def test_the_section_bears_all_ways_and_the_chart_all_lines():
     section = end_to_end_report.section(one, "a machine")
 
     assert all(
-        text in section for text in ("loop in 10 threads", "| loop ", "11.0 (floor 10)", "3 of 100 in 10 threads")
+        text in section
+        for text in ("loop in 10 threads", "| loop ", "11.0 (floor 10)", "1 of 100 in 10 threads at 150")
     )
-    assert end_to_end_report.chart(one, end_to_end.MANY).count("<polyline") == 3
+    assert end_to_end_report.chart(one, end_to_end.MANY).count("<polyline") == 4
+
+
+def test_the_threaded_form_is_the_fastest_and_the_fastest_in_rotation():
+    """Both are named, and what the fastest one lost is told with it."""
+    told = end_to_end.named(seen(spread(10_000, 100_000, 110), Lone(0, (7.0,), 0.0, 0.0)))
+    fast, kept = told["burst_10000_vs_threaded"], told["burst_10000_vs_threaded_turns_kept"]
+
+    assert (round(fast.value, 1), round(kept.value, 1)) == (6.7, 10.0)
+    assert "50 threads" in fast.baseline
+    assert "90 of 150 leads lost" in fast.baseline
+    assert "10 threads" in kept.baseline
+
+
+def test_memory_that_the_system_does_not_tell_reaches_no_target():
+    """0 MB would be under any."""
+    told = end_to_end.named(seen(spread(10_000, 100_000, 110), Lone(0, (7.0,), 0.0, 0.0)))
+
+    assert not [name for name in told if name.startswith("memory")]
+
+
+def test_a_loop_has_its_leads_before_its_time_begins():
+    """What it took to make them is not the loop's."""
+    told = burst([change("CREATE", 1_000, "a"), change("UPDATE", 5_500, "a", owner=USER)], 1, 3, began_ms=5_000)
+
+    assert (told.span_s, told.waits_ms) == (0.5, (4_500,))
+
+
+def test_a_quick_run_is_not_recorded(capsys):
+    """The figures of a few leads would stand beside their targets as if they were the ones asked for."""
+    with pytest.raises(SystemExit):
+        end_to_end.main(["--quick", "--record"])
+
+    assert "nothing to record" in capsys.readouterr().err
 
 
 def test_of_two_runs_neither_is_hidden():
