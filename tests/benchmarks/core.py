@@ -88,6 +88,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer leads and turns, in a second or two")
     parser.add_argument("--record", action="store_true", help="write its section of REPORT.md and its named figure")
     options = parser.parse_args(words)
+    if options.quick and options.record:
+        parser.error("a quick run is nothing to record")
     started, leads = machine(), FEW if options.quick else LEADS
     matched = [matching(count, leads) for count in RULES]
     rotated = [rotating(count, FEW if options.quick else TURNS) for count in ROSTERS]
@@ -104,13 +106,18 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def matching(rules: int, leads: int) -> Matched:
-    """For leads that meet none, so that every rule is asked, and for leads that meet some rule of all."""
+    """For leads that meet none, so that every rule is asked, and for leads of which nearly all meet some rule.
+
+    Raises ValueError if one meets a rule that was to meet none.
+    """
     dice = random.Random(5)
     start = time.perf_counter()
     book = rulebook(configuration(*_rules(rules), field_types=TYPES))
     compiled_ms = (time.perf_counter() - start) * 1000
     none = [_lead(dice, 0) for _ in range(leads)]
     some = [_lead(dice, dice.randrange(1, rules)) for _ in range(leads)]
+    if any(first_match(book, one, AT) for one in none):
+        raise ValueError("a lead that was to meet no rule meets one")
     took = [tuple(sorted(_ms(lambda one=one: first_match(book, one, AT)) for one in each)) for each in (none, some)]
     return Matched(rules, took[0], took[1], compiled_ms)
 
@@ -149,7 +156,7 @@ def named(several: Sequence[Matched]) -> dict[str, Named]:
     """The one figure that was asked for."""
     (one,) = (one for one in several if one.rules == ASKED)
     baseline = f"a lead that meets none of {ASKED} rules, so that each is asked; median"
-    return {"match_200_rules_ms": Named(round(statistics.median(one.none), 4), "ms", "<=0.15", baseline)}
+    return {"match_200_rules_ms": Named(statistics.median(one.none), "ms", "<=0.15", baseline)}
 
 
 def matched_table(several: Sequence[Matched]) -> str:
@@ -246,7 +253,9 @@ Machine: {machine}. One thread, no org and no network; {leads:,} leads for each 
 {shadows}
 
 *Rules* are of five shapes by turns: a comparison of two fields, a list, a LIKE, an OR with a comparison, a date
-literal. A lead that meets none is the worst case: every rule is asked.
+literal. A lead that meets none has every rule asked, and nearly each answered by its first comparison, as the rules are
+told apart by it; rules whose first comparison holds for most leads cost more. Of 200 rules "a rule met" is so for 97
+leads of 100, of 1,000 for 87: large sums that a rule asks for are rare.
 
 *Decided* is a batch of 200 leads of other buyers, with rules, duty, rotation and explanation. *Read* is from the bytes
 of the org's answer to groups, members and leads as the decision sees them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.report import HERE
@@ -32,7 +32,7 @@ class Named:
 def put(figures: Mapping[str, Named], file: Path = FILE) -> None:
     """Write the figures into the file, by name; those of other benchmarks stay."""
     before = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    known = {**before, **{name: asdict(one) for name, one in figures.items()}}
+    known = {**before, **{name: _told(one) for name, one in figures.items()}}
     file.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n", encoding="utf-8")
 
 
@@ -42,6 +42,12 @@ def told(figures: Mapping[str, Named]) -> str:
         f"{name}: {one.value:,.3g} {one.unit} (target {one.target}{_missed(one)}; {one.baseline})"
         for name, one in figures.items()
     )
+
+
+def _told(one: Named) -> dict[str, object]:
+    """Rounded, but not to where a target is reached that was missed."""
+    near = replace(one, value=round(one.value, 3))
+    return asdict(near if near.reached == one.reached else one)
 
 
 def _missed(one: Named) -> str:

@@ -63,7 +63,10 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--ledger", type=int, action="append", help=f"rows, ascending, instead of {LEDGERS}")
     parser.add_argument("--json", type=Path, default=HERE / "stock.json", metavar="FILE")
     parser.add_argument("--record", action="store_true", help="write its section of REPORT.md and its figures anew")
-    return parser.parse_args(words)
+    options = parser.parse_args(words)
+    if options.record and (options.rows < STOCKS[-1] or options.engine):
+        parser.error(f"fewer than {STOCKS[-1]:,} rows, or one engine, are nothing to record")
+    return options
 
 
 if __name__ == "__main__":

@@ -125,8 +125,10 @@ def serving(more: str = "") -> Iterator[Server]:
     binaries = _binaries()
     assert binaries is not None, "no PostgreSQL binaries found"
     server = Server(binaries, more)
-    yield server
-    server.stop()
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchmarks import __main__ as bench
 from benchmarks.named import Named, put, told
 
 
@@ -29,3 +30,47 @@ def test_figures_of_other_benchmarks_stay(tmp_path):
     kept = json.loads(file.read_text("utf-8"))
     assert {name: one["value"] for name, one in kept.items()} == {"a": 2, "b": 3}
     assert kept["b"] == {"value": 3, "unit": "ms", "target": "<=10", "baseline": "y"}
+
+
+def test_rounding_reaches_no_target(tmp_path):
+    """A value that missed its target by a hair is written as it is."""
+    file = tmp_path / "report.json"
+    put({"near": Named(1.3004, "times", "<=1.3", "x"), "fine": Named(1.23456, "times", "<=1.3", "x")}, file)
+
+    assert {name: one["value"] for name, one in json.loads(file.read_text("utf-8")).items()} == {
+        "near": 1.3004,
+        "fine": 1.235,
+    }
+
+
+def test_a_part_that_fails_does_not_hinder_the_others(monkeypatch, capsys):
+    """It is told with its fault, and the whole ends with 1."""
+
+    def broken(_words):
+        raise TimeoutError("the org does not answer")
+
+    monkeypatch.setattr(bench, "PARTS", {"broken": bench.Part(broken), "whole": bench.Part(lambda _words: 0)})
+
+    assert bench.main([]) == 1
+    told = capsys.readouterr()
+    assert "the org does not answer" in told.err
+    assert "broken: 0 s, FAILED" in told.out
+    assert "whole: 0 s\n" in told.out
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (bench.race, ["--quick"]),
+        (bench.race, ["--runs", "199"]),
+        (bench.core, ["--quick"]),
+        (bench.stock, ["--rows", "1000"]),
+        (bench.stock, ["--engine", "SQLite"]),
+    ],
+)
+def test_a_run_too_small_for_its_figure_is_not_recorded(part, words, capsys):
+    """It would stand beside its target as if it were the one asked for."""
+    with pytest.raises(SystemExit):
+        part.main([*words, "--record"])
+
+    assert "nothing to record" in capsys.readouterr().err

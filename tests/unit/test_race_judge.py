@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.chart import Bars, bars
+from benchmarks.race import _figure
 from benchmarks.race_judge import Given, judged
 from benchmarks.race_report import LOCKLESS, ROUTER, groups, table
 
@@ -64,6 +65,16 @@ def test_what_goes_wrong_is_counted(given, leads, what, count):
 def test_a_race_that_went_wrong_is_not_even(given, leads):
     """Unlike shares, a lead without an owner or with two, a turn shared or unused."""
     assert not judged(given, REPS, leads).even
+
+
+def test_more_runs_make_no_miss_good():
+    """All of them must be even, not as many as were asked for."""
+    good, bad = judged(race("ABCABC"), REPS, 6), judged(race("AAABBC"), REPS, 6)
+    seen = {6: {LOCKLESS: [bad]}}
+
+    assert _figure([good] * 200, seen).reached
+    assert not _figure([good] * 200 + [bad], seen).reached
+    assert not _figure([good] * 199, seen).reached
 
 
 def test_a_way_without_turns_is_judged_by_its_order():
