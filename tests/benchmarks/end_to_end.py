@@ -30,8 +30,8 @@ USUAL = (
 )
 EVERY = tuple(Play(leads, groups, ms) for ms in LATENCIES_MS for groups in GROUPS for leads in SIZES)
 QUICK = (Play(100, 10, 0), Play(400, 10, 50))
-LONE = {0: 60, 50: 60, 150: 60}
-LOOP_S = 5.0  # about as long as a loop is let run
+LONE = {0: 50, 50: 50, 150: 40}
+LOOP_S = 4.0  # about as long as a loop is let run
 LOOP_CALL_S = 0.004  # what a call costs it besides the latency
 THREADS = (10, 25, 50)  # each with a connection of its own
 KEPT = 0.01  # a rotation that loses a greater part of its turns is none
@@ -113,8 +113,10 @@ def _told_of(found: dict[str, Named]) -> dict[str, Named]:
 
 
 def _threads(latency_ms: int) -> tuple[int, ...]:
-    """More threads help only where there is something to wait for."""
-    return THREADS if latency_ms else THREADS[:1]
+    """All for the burst that is named, fewest and most at other latencies; more help only where one waits."""
+    if latency_ms == MANY.latency_ms:
+        return THREADS
+    return (THREADS[0], THREADS[-1]) if latency_ms else THREADS[:1]
 
 
 def _looped(latency_ms: int, threads: int) -> Burst:

@@ -57,7 +57,7 @@ def main(words: Sequence[str] | None = None) -> int:
     ours = [judged(given, on.reps, leads) for given, leads in zip(by_race, sizes, strict=True)]
     seen = _judged(raced_by, ours, options.leads)
     runs = ours[: options.runs]
-    figure = {FIGURE: _figure(runs, seen)}
+    figure = {FIGURE: measured(runs, seen)}
     fought = f"{sum(refused):,} commits were refused and decided anew in {sum(map(bool, refused))} of them"
     lines = [f"{sum(one.even for one in runs)} of {len(runs)} runs of {RUN_LEADS} were even; {fought}"]
     sys.stdout.write("\n\n".join([*(table(n, by) for n, by in seen.items()), *lines]) + "\n")
@@ -136,7 +136,8 @@ def _judged(
     return found
 
 
-def _figure(runs: Sequence[Judged], seen: Mapping[int, Mapping[str, Sequence[Judged]]]) -> Named:
+def measured(runs: Sequence[Judged], seen: Mapping[int, Mapping[str, Sequence[Judged]]]) -> Named:
+    """How many of the runs were even; all of them must be, and 200 at least."""
     loose = [one for by in seen.values() for one in by[LOCKLESS]]
     baseline = f"lockless read-modify-write: {sum(one.even for one in loose)} of {len(loose)} races even"
     return Named(sum(one.even for one in runs), f"runs of {len(runs)}", f">={max(RUNS, len(runs))}", baseline)

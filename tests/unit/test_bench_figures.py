@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks import core, end_to_end, end_to_end_report
+from benchmarks import core, end_to_end, end_to_end_report, queues_report, race, stock_report
 from benchmarks.bare import bare
 from benchmarks.figures import Burst, Lone, Play, Seen, burst, floor_calls, middle
+from benchmarks.queues_ways import WAYS
+from benchmarks.stock_jobs import Cost
 from support.company import scenario
 from support.simulator import simulator
 
@@ -121,6 +123,39 @@ def test_memory_that_the_system_does_not_tell_reaches_no_target():
     told = end_to_end.named(seen(spread(10_000, 100_000, 110), Lone(0, (7.0,), 0.0, 0.0)))
 
     assert not [name for name in told if name.startswith("memory")]
+
+
+def test_every_figure_that_has_a_target_is_named():
+    """Whoever reads report.json finds one figure for each thing promised, two where there are two baselines."""
+    rates = {(way, figure): [1.0] for way in WAYS for figure in queues_report.FIGURES}
+    costs = [Cost("SQLite", rows, 1.0, 1.0, 1.0, 1, {}) for rows in (0, stock_report.MILLION)]
+    found = {
+        **end_to_end.named(seen(spread(10_000, 100_000, 110, peak_mb=1.0), Lone(0, (7.0,), 0.0, 90.0))),
+        **core.named([core.Matched(core.ASKED, (0.1,), (0.1,), 1.0)]),
+        **queues_report.named(rates),
+        **stock_report.named(costs),
+        race.FIGURE: race.measured([], {}),
+    }
+
+    assert {name: one.target for name, one in found.items()} == {
+        "lone_lead_overhead_p50_ms": "<=10",
+        "lone_lead_overhead_p99_ms": "<=30",
+        "burst_10000_vs_loop": ">=40",
+        "burst_10000_vs_threaded": ">=5",
+        "burst_10000_vs_threaded_turns_kept": ">=5",
+        "burst_calls_per_1000": "<=12",
+        "queue_drain_ordered_vs_procrastinate": ">=10",
+        "queue_drain_unordered_vs_pgqueuer_batched": ">=1.5",
+        "queue_enqueue_single_vs_procrastinate": ">=3",
+        "queue_enqueue_single_vs_pgqueuer": ">=3",
+        "queue_enqueue_single_sqlite_vs_procrastinate": ">=3",
+        "queue_enqueue_single_sqlite_vs_pgqueuer": ">=3",
+        "race_100_on_10_even_runs": ">=200",
+        "match_200_rules_ms": "<=0.15",
+        "claim_cost_at_1m_vs_empty": "<=1.3",
+        "memory_at_rest_mb": "<=120",
+        "memory_in_burst_mb": "<=250",
+    }
 
 
 def test_a_loop_has_its_leads_before_its_time_begins():

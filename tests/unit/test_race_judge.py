@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.chart import Bars, bars
-from benchmarks.race import _figure
+from benchmarks.race import measured
 from benchmarks.race_judge import Given, judged
 from benchmarks.race_report import LOCKLESS, ROUTER, groups, table
 
@@ -72,9 +72,9 @@ def test_more_runs_make_no_miss_good():
     good, bad = judged(race("ABCABC"), REPS, 6), judged(race("AAABBC"), REPS, 6)
     seen = {6: {LOCKLESS: [bad]}}
 
-    assert _figure([good] * 200, seen).reached
-    assert not _figure([good] * 200 + [bad], seen).reached
-    assert not _figure([good] * 199, seen).reached
+    assert measured([good] * 200, seen).reached
+    assert not measured([good] * 200 + [bad], seen).reached
+    assert not measured([good] * 199, seen).reached
 
 
 def test_a_way_without_turns_is_judged_by_its_order():
