@@ -151,8 +151,9 @@ cores with the org. Of fewer than 100 leads p99 is the slowest one.
 It is told the leads' ids and the reps for free, is logged in before its time begins, keeps no queue and holds none of
 the router's promises. *In threads* it is the same in a pool, each thread with a connection of its own. Threads that
 read the same turn of a group give their leads to the same rep, and the rotation moves on once for all of them. Leads
-that did not move it on: {lost}. More threads than groups are faster, and no rotation any more; the named figures
-are against the fastest form of all, and against the fastest that loses the turns of one lead in a hundred at most.
+that did not move it on: {lost}. More threads than groups are no rotation any more, and are the faster the more
+they are until the org is busy, as nothing waits for anything. One named figure is against the fastest that loses the
+turns of one lead in twenty at most, the other against the fastest of all shown here.
 Both are given fewer leads, all there before their time begins, and go on at that pace ({mark}), as each of their leads
 costs the same.
 

@@ -89,11 +89,15 @@ class Seen:
     loop: Mapping[int, tuple[Burst, ...]]
     threaded: Mapping[int, Mapping[int, tuple[Burst, ...]]]
 
-    def fastest(self, latency_ms: int, lost_max: float = 1.0) -> tuple[int, Burst] | None:
-        """The number of threads that gave most leads a second, of those that lost no greater part of the turns."""
-        middles = {threads: middle(bursts) for threads, bursts in self.threaded[latency_ms].items()}
-        kept = {threads: one for threads, one in middles.items() if one.lost <= lost_max * one.leads}
-        return max(kept.items(), key=lambda pair: pair[1].rate, default=None)
+    def fastest(self, latency_ms: int, lost_max: float = 1.0) -> tuple[int, Burst]:
+        """The number of threads that gave most leads a second, of those that lost no greater part of the turns.
+
+        Where all lost more, the one that lost least.
+        """
+        middles = [(threads, middle(bursts)) for threads, bursts in self.threaded[latency_ms].items()]
+        kept = [(threads, one) for threads, one in middles if one.lost <= lost_max * one.leads]
+        least = min(middles, key=lambda pair: pair[1].lost / pair[1].leads)
+        return max(kept or [least], key=lambda pair: pair[1].rate)
 
 
 def floor_calls(leads: int) -> int:
