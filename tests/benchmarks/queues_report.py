@@ -136,7 +136,7 @@ count on that, and the others sync all they do as they come; where they are call
 workers have `synchronous_commit=off`, which takes the syncs of claims and ends from them too. The named ratios of jobs
 worked off are against those, the same durability as ours. Empty tables each time, with fresh statistics before jobs are
 worked off. Each job must have run once, and those of a key in their order, or nothing is told. Ours counts a job
-as done when its end is committed, the others when it ran, which is the sooner. Procrastinate is given an eighth of the
+as done when its end is committed, the others when it ran, which is the sooner. Procrastinate is given a quarter of the
 jobs to work off.
 
 *What bounds it.* Handed in one by one, each job is a transaction with its sync to disk, whatever the queue: on a busy

@@ -148,7 +148,12 @@ class Procrastinate:
 
         async with app.open_async():
             _met(pipe)
-            await app.run_worker_async(concurrency=CONCURRENCY, wait=False, install_signal_handlers=False)
+            empty = 0
+            while empty < EMPTY_MAX:  # it ends where all that is left waits for a lock, its own too
+                before = len(seen)
+                await app.run_worker_async(concurrency=CONCURRENCY, wait=False, install_signal_handlers=False)
+                empty = 0 if len(seen) > before else empty + 1
+                await asyncio.sleep(EMPTY_S if empty else 0)
         return seen
 
 

@@ -118,8 +118,8 @@ Machine: {machine}; the PostgreSQL server shares it.
 
 *Finished jobs* lie in the table, with fresh statistics, while 200 jobs at a time are recorded, claimed and ended
 through the production store; medians, the stocks in turns. The PostgreSQL server does not sync to disk here, so
-that the cost of reading is not hidden behind the disk's; SQLite does. The stock called 0 grows by the jobs of the
-turns. A claim goes by two indexes that hold open jobs alone, whatever the statistics say:
+that the cost of reading is not hidden behind the disk's; SQLite syncs what is recorded. The stock called 0 grows by
+the jobs of the turns. A claim goes by two indexes that hold open jobs alone, whatever the statistics say:
 `integration/test_job_store_plans.py` takes either of them away and sees it. The index that grows with all that was
 ever recorded, `routing_job_once`, is the promise that an event makes one job; the router keeps finished jobs for
 days, not for ever.
