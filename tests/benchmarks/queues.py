@@ -35,8 +35,8 @@ DRAINED = 4_000
 GIVEN = {1: 400, 100: 4_000}  # jobs handed in for each figure, where so many are worked off
 TURNS = 10
 SLOW_PART = {
-    "procrastinate": 8,
-    "procrastinate, no sync": 8,
+    "procrastinate": 4,
+    "procrastinate, no sync": 4,
 }  # it is given this part of the jobs to work off; its fetch is no faster among more
 JOIN_S = 30.0
 
