@@ -13,6 +13,7 @@ from lead_router.salesforce.writes import compose, cut
 from support.batches import AT, GROUP_ID, INTAKE, ORG, batch, following, lead_id, member_id, user_id
 
 TYPED = {"attributes": {"type": "Lead"}}
+CLEARED = {"Routing_Error__c", "Routing_Overridden_By__c", "Routing_Overridden_At__c"}
 LEAD_HEADERS = {"Sforce-Auto-Assign": "FALSE", "Sforce-Call-Options": "client=lead-router"}
 
 
@@ -59,8 +60,8 @@ def test_the_ledger_is_in_turn_order_and_all_else_in_id_order() -> None:
     assert all(body["allOrNone"] is True for body in (ledger, members, lock, leads))
 
 
-def test_the_bodies_hold_these_keys_and_no_null() -> None:
-    """E11: only what is written is sent."""
+def test_the_bodies_hold_these_keys_and_no_other_null() -> None:
+    """E11: only what is written is sent; nulls take off the lead what another may have shown since it was read."""
     group, ledger, members, lock, leads = (part.body or {} for part in compose([batch([9])], AT, lock_touch=True).parts)
     assert group == {"Turn__c": 42, "Clock__c": 6, "Expected_Turn__c": "3.41"}
     assert ledger["records"] == [
@@ -109,6 +110,7 @@ def test_the_bodies_hold_these_keys_and_no_null() -> None:
             "Routed_At__c": "2026-11-29T20:00:00.000Z",
             "Routing_Status__c": "Assigned",
             "Routing_Group__c": "emea",
+            **dict.fromkeys(CLEARED),
         }
     ]
 
@@ -134,12 +136,14 @@ def test_without_a_turn_neither_group_nor_members_are_written() -> None:
     assert (lead["Routing_Status__c"], lead["Routing_Duplicate_Of__c"]) == ("Duplicate", lead_id(1))
 
 
-def test_an_old_error_is_cleared_and_nothing_else_is() -> None:
+@pytest.mark.parametrize("shown", [{}, {"Routing_Error__c": "it failed"}], ids=["nothing", "an error"])
+def test_what_is_of_the_past_is_cleared_and_nothing_else_is(shown: dict[str, str]) -> None:
+    """Whatever the lead showed as it was read: another router may have shown more since."""
     given = batch([1])
     (write,) = given.writes
-    failed = replace(write, lead=replace(write.lead, fields={"Routing_Error__c": "it failed"}))
+    failed = replace(write, lead=replace(write.lead, fields=shown))
     leads = compose([Batch((failed,), given.before, given.after)], AT, lock_touch=False).parts[-1].body or {}
-    assert {name for name, value in leads["records"][0].items() if value is None} == {"Routing_Error__c"}
+    assert {name for name, value in leads["records"][0].items() if value is None} == CLEARED
 
 
 def test_prose_is_cut_to_its_field() -> None:
