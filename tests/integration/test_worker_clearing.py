@@ -23,11 +23,6 @@ def rig(request, tmp_path):
     made.close()
 
 
-def shown(rig: Rig, lead: str) -> tuple[str | None, str | None]:
-    row = rig.lead(lead)
-    return row["Routing_Status__c"], row["Routing_Error__c"]
-
-
 def takes(rig: Rig, lead: str, rep: str = "bob") -> None:
     """A second later, so that the lead bears another time than before."""
     rig.clock.advance(1)
@@ -39,7 +34,7 @@ def held(rig: Rig) -> str:
     rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Off")
     (lead,) = rig.leads(1)
     rig.drain()
-    assert shown(rig, lead) == ("Held", "group 'emea' is off")
+    assert rig.shown(lead) == ("Held", "group 'emea' is off")
     return lead
 
 
@@ -66,7 +61,7 @@ def test_it_is_cleared_at_once_and_by_nothing_else(rig: Rig, why: str):
     lead = rest.lead()
     life.intake.step()
     rig.drain(life.router)
-    assert shown(rig, lead)[0] == "Held"
+    assert rig.shown(lead)[0] == "Held"
     takes(rig, lead)
     taken = dict(rig.lead(lead))
     life.intake.step()
@@ -74,7 +69,7 @@ def test_it_is_cleared_at_once_and_by_nothing_else(rig: Rig, why: str):
 
     after = dict(rig.lead(lead))
     marks = ("SystemModstamp", "LastModifiedDate", "LastModifiedById", "Routing_Status__c", "Routing_Error__c")
-    assert shown(rig, lead) == BLANK
+    assert rig.shown(lead) == BLANK
     assert {name: value for name, value in taken.items() if name not in marks}.items() <= after.items()
     assert rig.outcomes() == ["skipped: already owned"]
     used = rig.calls()
@@ -89,7 +84,7 @@ def test_it_is_cleared_when_its_job_is_due_where_no_event_told_of_the_change(rig
     rig.clock.advance(60)
     rig.drain()
 
-    assert (shown(rig, lead), rig.outcomes()) == (BLANK, ["skipped: already owned"])
+    assert (rig.shown(lead), rig.outcomes()) == (BLANK, ["skipped: already owned"])
 
 
 def test_an_edit_between_read_and_write_is_seen_and_the_lead_is_read_again(rig: Rig):
@@ -106,7 +101,7 @@ def test_an_edit_between_read_and_write_is_seen_and_the_lead_is_read_again(rig: 
         asked(rig)
 
     told = [line["event"] for line in logs if line["event"] in {"lead_not_cleared", "lead_cleared"}]
-    assert (told, shown(rig, lead), rig.lead(lead)["Company"]) == (
+    assert (told, rig.shown(lead), rig.lead(lead)["Company"]) == (
         ["lead_not_cleared", "lead_cleared"],
         BLANK,
         "Edited",
@@ -129,7 +124,7 @@ def test_what_another_router_wrote_meanwhile_stays(rig: Rig):
     rig.client.after_read.append(elsewhere)
     asked(rig)
 
-    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
+    assert (rig.shown(lead), rig.owner(lead)) == (("Assigned", None), "Ann")
     assert rig.outcomes() == ["skipped: already routed"]
 
 
@@ -145,7 +140,7 @@ def test_a_lead_given_back_meanwhile_is_held_again(rig: Rig):
     rig.client.after_read.append(back)
     asked(rig)
 
-    assert (shown(rig, lead), rig.outcomes()) == (("Held", "group 'emea' is off"), ["queued"])
+    assert (rig.shown(lead), rig.outcomes()) == (("Held", "group 'emea' is off"), ["queued"])
 
 
 def test_a_lead_that_is_changed_again_and_again_ends_all_the_same(rig: Rig):
@@ -160,7 +155,7 @@ def test_a_lead_that_is_changed_again_and_again_ends_all_the_same(rig: Rig):
     rig.client.after_read += [edit] * 9
     asked(rig)
 
-    assert (len(rig.client.after_read), shown(rig, lead)[0]) == (6, "Held")
+    assert (len(rig.client.after_read), rig.shown(lead)[0]) == (6, "Held")
     assert rig.outcomes() == ["skipped: already owned"]
 
 
@@ -174,7 +169,7 @@ def test_a_lost_answer_is_asked_again(rig: Rig, fault: str):
     rig.clock.advance(120)
     rig.drain()
 
-    assert (shown(rig, lead), rig.outcomes()) == (BLANK, ["skipped: already owned"])
+    assert (rig.shown(lead), rig.outcomes()) == (BLANK, ["skipped: already owned"])
 
 
 def test_a_lead_that_refuses_is_named_in_the_log_and_left(rig: Rig):
@@ -186,7 +181,7 @@ def test_a_lead_that_refuses_is_named_in_the_log_and_left(rig: Rig):
         asked(rig)
 
     (line,) = [line for line in logs if line["event"] == "lead_not_cleared"]
-    assert (line["lead"], line["log_level"], shown(rig, lead)[0]) == (lead, "warning", "Held")
+    assert (line["lead"], line["log_level"], rig.shown(lead)[0]) == (lead, "warning", "Held")
     assert "Nobody saves this" in line["error"]
     assert rig.outcomes() == ["skipped: already owned"]
 
@@ -233,7 +228,7 @@ def dead(rig: Rig, life: Life) -> str:
     lead = rig.rest_org.lead()
     life.goes_on()
     rig.allow()
-    assert (shown(rig, lead)[0], rig.store.queue().dead) == ("Failed", 1)
+    assert (rig.shown(lead)[0], rig.store.queue().dead) == ("Failed", 1)
     return lead
 
 
@@ -252,7 +247,7 @@ def test_a_failed_lead_that_a_person_takes_is_cleared_by_that_event(rig: Rig, be
     used = rig.calls()
     life.goes_on()
 
-    assert (shown(rig, lead), rig.owner(lead), rig.ledger()) == (BLANK, "Bob", [])
+    assert (rig.shown(lead), rig.owner(lead), rig.ledger()) == (BLANK, "Bob", [])
     assert (rig.outcomes()[1:], life.heard(), rig.calls()) == (["skipped: already owned"], 2, used)
 
 
@@ -267,7 +262,7 @@ def test_a_failed_lead_that_is_edited_or_given_to_another_queue_stays_failed(rig
     rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Default_Assigned"))
     life.goes_on()
 
-    assert (heard, shown(rig, lead)[0]) == (1, "Failed")
+    assert (heard, rig.shown(lead)[0]) == (1, "Failed")
 
 
 def test_a_failed_lead_that_is_given_back_to_the_intake_is_routed(rig: Rig):
@@ -279,7 +274,7 @@ def test_a_failed_lead_that_is_given_back_to_the_intake_is_routed(rig: Rig):
     rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
     life.goes_on()
 
-    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
+    assert (rig.shown(lead), rig.owner(lead)) == (("Assigned", None), "Ann")
 
 
 @pytest.mark.parametrize("rep", ["ann", "bob"])
@@ -298,12 +293,12 @@ def test_an_event_that_tells_no_fields_clears_what_has_another_owner(rig: Rig, r
     rest.update(lead, Rating="Hot")
     life.goes_on()
     rig.allow()
-    assert (shown(rig, lead)[0], rig.owner(lead)) == ("Failed", "Ann")
+    assert (rig.shown(lead)[0], rig.owner(lead)) == ("Failed", "Ann")
     rig.org.events.faults.arm("gap_event")
     rest.update(lead, OwnerId=rest.refs[rep], Rating="Cold")
     life.goes_on()
 
-    assert (shown(rig, lead)[0], rig.owner(lead)) == (("Failed", "Ann") if rep == "ann" else (None, "Bob"))
+    assert (rig.shown(lead)[0], rig.owner(lead)) == (("Failed", "Ann") if rep == "ann" else (None, "Bob"))
     assert life.heard() == 3
 
 
@@ -315,4 +310,4 @@ def test_the_router_inside_that_gives_a_failed_lead_to_its_fallback_owner_is_lef
     rig.rest_org.update(lead, OwnerId=rig.rest_org.refs["bob"], Routing_Status__c="Failed", Routing_Error__c="again")
     life.goes_on()
 
-    assert (shown(rig, lead), life.heard()) == (("Failed", "again"), 1)
+    assert (rig.shown(lead), life.heard()) == (("Failed", "again"), 1)

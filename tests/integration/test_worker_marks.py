@@ -25,11 +25,6 @@ def rig(request, tmp_path):
     made.close()
 
 
-def shown(rig: Rig, lead: str) -> tuple[str | None, str | None]:
-    row = rig.lead(lead)
-    return row["Routing_Status__c"], row["Routing_Error__c"]
-
-
 def unwritten(rig: Rig, *acts: Callable[[], None]) -> None:
     """These happen after all reads, each before one of the next marks is written."""
     plain, left = rig.client.mark, list(acts)
@@ -99,7 +94,7 @@ def test_a_lead_that_another_router_gave_out_meanwhile_is_not_held(rig: Rig):
     unwritten(rig, lambda: elsewhere(rig, lead))
     rig.drain()
 
-    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
+    assert (rig.shown(lead), rig.owner(lead)) == (("Assigned", None), "Ann")
     assert rig.outcomes() == ["skipped: already routed"]
 
 
@@ -110,7 +105,7 @@ def test_a_lead_that_is_edited_meanwhile_is_looked_at_again_at_once_and_held(rig
     before = rig.calls()
     assert rig.router.step()
 
-    assert (shown(rig, lead), rig.outcomes()) == (("Held", "group 'emea' is off"), ["queued"])
+    assert (rig.shown(lead), rig.outcomes()) == (("Held", "group 'emea' is off"), ["queued"])
     assert rig.calls() - before == 4
 
 
@@ -119,12 +114,12 @@ def test_a_lead_that_is_edited_at_every_look_waits_for_the_next_one_unmarked(rig
     lead = unheld(rig)
     unwritten(rig, *[lambda: edited(rig, lead)] * 3)
     rig.drain()
-    first = shown(rig, lead), rig.outcomes()
+    first = rig.shown(lead), rig.outcomes()
     rig.clock.advance(60)
     rig.drain()
 
     assert first == ((None, None), ["queued"])
-    assert shown(rig, lead) == ("Held", "group 'emea' is off")
+    assert rig.shown(lead) == ("Held", "group 'emea' is off")
 
 
 @pytest.mark.parametrize(("own", "outcome"), [(True, "already routed"), (False, "already owned")])
@@ -143,11 +138,11 @@ def test_what_was_given_out_within_the_very_second_shows_it_again_when_the_held_
         rig.store.record([NewJob("another", lead, lead, {"event_at": rig.clock.now().isoformat()})])
     unwritten(rig, lambda: elsewhere(rig, lead))
     rig.drain()
-    first = shown(rig, lead)
+    first = rig.shown(lead)
     rig.clock.advance(60)
     rig.drain()
 
-    assert (first[0], shown(rig, lead), rig.owner(lead)) == ("Held", ("Assigned", None), "Ann")
+    assert (first[0], rig.shown(lead), rig.owner(lead)) == ("Held", ("Assigned", None), "Ann")
     assert rig.outcomes() == [f"skipped: {outcome}"]
 
 
@@ -162,7 +157,7 @@ def test_two_hundred_held_leads_cost_one_read_and_eight_marks(rig: Rig):
     rig.clock.advance(60)
     assert rig.router.step()
 
-    assert {shown(rig, lead)[0] for lead in leads} == {"Held"}
+    assert {rig.shown(lead)[0] for lead in leads} == {"Held"}
     assert (first, rig.calls() - before) == (1 + 8, 1 + 8 + 1)
 
 
@@ -182,7 +177,7 @@ def test_a_claim_is_kept_while_many_leads_are_marked(rig: Rig):
     assert rig.router.step()
 
     assert (stolen, rig.store.queue().held) == ([False] * 4, 100)
-    assert {shown(rig, lead)[0] for lead in leads} == {"Held"}
+    assert {rig.shown(lead)[0] for lead in leads} == {"Held"}
 
 
 def test_a_lead_that_another_router_held_as_we_gave_it_out_shows_nothing_of_that(rig: Rig):
@@ -193,7 +188,7 @@ def test_a_lead_that_another_router_held_as_we_gave_it_out_shows_nothing_of_that
     rig.client.before_write.append(lambda: other.mark([Mark(seen, Status.HELD, "group 'emea' is off")]))
     rig.drain()
 
-    assert (shown(rig, lead), rig.owner(lead)) == (("Assigned", None), "Ann")
+    assert (rig.shown(lead), rig.owner(lead)) == (("Assigned", None), "Ann")
 
 
 # ---- failed ---------------------------------------------------------------------------------------------------------
@@ -213,7 +208,7 @@ def test_a_dead_jobs_lead_that_another_router_gave_out_is_not_failed(rig: Rig, a
         rig.drain()
 
     told = [line["error"] for line in logs if line["event"] == "lead_not_marked"]
-    assert (shown(rig, lead), rig.owner(lead), rig.store.queue().dead) == (("Assigned", None), "Ann", 1)
+    assert (rig.shown(lead), rig.owner(lead), rig.store.queue().dead) == (("Assigned", None), "Ann", 1)
     assert told[-1] == "it was given out, taken or deleted meanwhile"
 
 
@@ -223,7 +218,7 @@ def test_a_dead_jobs_lead_that_is_edited_meanwhile_shows_failed_all_the_same(rig
     unwritten(rig, *[lambda: edited(rig, lead)] * 2)
     rig.drain()
 
-    status, text = shown(rig, lead)
+    status, text = rig.shown(lead)
     assert (status, rig.store.queue().dead) == ("Failed", 1)
     assert "Nobody gives it out" in str(text)
 
@@ -239,7 +234,7 @@ def test_a_dead_jobs_lead_that_a_person_took_meanwhile_is_not_failed(rig: Rig):
     unwritten(rig, takes)
     rig.drain()
 
-    assert (shown(rig, lead), rig.owner(lead), rig.store.queue().dead) == ((None, None), "Bob", 1)
+    assert (rig.shown(lead), rig.owner(lead), rig.store.queue().dead) == ((None, None), "Bob", 1)
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["waiting", "given out elsewhere"])
@@ -260,7 +255,7 @@ def test_a_lead_that_could_never_be_read_is_read_for_its_mark(rig: Rig, given: b
     rig.client.snapshot = plain
 
     assert rig.outcomes() == ["dead"]
-    assert shown(rig, lead)[0] == ("Assigned" if given else "Failed")
+    assert rig.shown(lead)[0] == ("Assigned" if given else "Failed")
 
 
 def test_a_lead_that_nobody_can_read_for_its_mark_either_stops_nothing(rig: Rig):
@@ -297,7 +292,7 @@ def test_a_dead_jobs_lead_that_was_changed_as_it_was_read_anew_is_not_failed_onc
     rig.client.leads = leads
     rig.drain()
 
-    assert (shown(rig, lead), rig.owner(lead), rig.store.queue().dead) == (("Assigned", None), "Ann", 1)
+    assert (rig.shown(lead), rig.owner(lead), rig.store.queue().dead) == (("Assigned", None), "Ann", 1)
 
 
 def test_a_mark_goes_out_as_far_as_known_where_nothing_more_is_read(rig: Rig):
@@ -310,7 +305,7 @@ def test_a_mark_goes_out_as_far_as_known_where_nothing_more_is_read(rig: Rig):
     rig.client.commit = lambda *several: (plain(*several), ended.append(True))[0]
     router.step()
 
-    assert (shown(rig, lead)[0], rig.store.queue().dead) == ("Failed", 1)
+    assert (rig.shown(lead)[0], rig.store.queue().dead) == ("Failed", 1)
 
 
 # ---- overridden -----------------------------------------------------------------------------------------------------
@@ -336,7 +331,7 @@ def test_a_lead_that_was_given_out_anew_meanwhile_names_nobody_who_overrode_its_
         life.goes_on()
 
     assert [row["Round__c"] for row in rig.ledger()] == [1, 2]
-    assert shown(rig, lead) == ("Assigned", None)
+    assert rig.shown(lead) == ("Assigned", None)
     assert rig.lead(lead)["Routing_Overridden_By__c"] is None
     assert "owner_overridden" not in {line["event"] for line in logs}
 

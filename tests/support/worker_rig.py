@@ -161,6 +161,11 @@ class Rig:
         owner = self.rest_org.row(self.lead(lead_id)["OwnerId"])
         return str(owner.get("LastName") or owner.get("DeveloperName"))
 
+    def shown(self, lead_id: str) -> tuple[str | None, str | None]:
+        """What the lead shows of its job: status and text."""
+        row = self.lead(lead_id)
+        return row["Routing_Status__c"], row["Routing_Error__c"]
+
     def ledger(self) -> list[Any]:
         return self.rest_org.rows("Lead_Assignment__c")
 
