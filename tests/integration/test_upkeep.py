@@ -161,6 +161,26 @@ def test_a_lead_taken_and_given_back_without_being_routed_is_found_again(rig: Ri
     assert rig.owner(lead) == "Ann"
 
 
+def test_a_lead_given_back_before_its_job_ended_does_not_wait_for_the_next_regular_sweep(rig: Rig):
+    """P44: routed by another router under the same key and given back, and no event tells of that.
+
+    The sweep passes it over, as its job is open; the job finds that it has routed the lead, and asks for one more.
+    """
+    (lead,) = rig.leads(1)
+    upkeep, other = rig.upkeep(), rig.open("other.db")
+    rig.told(lead, store=other)
+    rig.drain(rig.worker(store=other, name="other"))
+    rig.clock.advance(60)
+    rig.rest_org.update(lead, OwnerId=rig.rest_org.queue("Lead_Intake"))
+    upkeep.step()
+    for _ in range(3):
+        rig.drain()
+        upkeep.step()
+
+    assert rig.outcomes() == ["skipped: already routed", "assigned"]
+    assert (rig.owner(lead), rig.store.queue().sweep_requested) == ("Bob", None)
+
+
 def test_a_slip_in_a_rule_keeps_the_former_configuration_in_force(rig: Rig):
     """E13: a malformed rule does not stop all routing; mended, it counts at the next reload."""
     upkeep = rig.upkeep()

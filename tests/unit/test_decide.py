@@ -75,7 +75,8 @@ def test_a_batch_of_leads_takes_turns_in_their_order():
     ("leads", "ledger", "reason"),
     [
         ([lead(1, is_converted=True)], [], "converted"),
-        ([lead(1)], [row(1, INTAKE, idempotency_key="job-1")], "already routed"),
+        ([lead(1, is_converted=True)], [row(1, INTAKE, idempotency_key="job-1")], "converted"),
+        ([lead(1, owner_id=user("B"))], [row(1, user("B"), idempotency_key="job-1")], "already routed"),
         ([lead(1, owner_id=user("B"))], [], "already owned"),
         ([lead(1, owner_id=user("B"), is_converted=True)], [], "converted"),
     ],
@@ -84,6 +85,12 @@ def test_what_needs_no_owner_is_skipped(leads, ledger, reason):
     """D25, E1, P58, P59, P62: gone, converted, routed by this very job, or owned: nothing is written, no turn used."""
     assert one(configuration(), leads, [EMEA], ledger) == Skip(ask(1), reason)
     assert batches([Skip(ask(1), reason)]) == []
+
+
+def test_a_lead_that_its_job_has_routed_and_that_was_given_back_is_told_of():
+    """P44: the job writes nothing, and says that its lead waits, so that a sweep looks for it."""
+    ledger = [row(1, INTAKE, idempotency_key="job-1")]
+    assert one(configuration(), [lead(1)], [EMEA], ledger) == Skip(ask(1), "already routed", returned=True)
 
 
 def test_a_lead_that_cannot_be_read_is_gone_only_after_a_minute():

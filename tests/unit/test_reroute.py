@@ -214,7 +214,7 @@ def test_an_undeleted_lead_keeps_its_stamp_and_takes_no_second_turn():
     decision = given(configuration(), lead(1), [group], [lost], ask(1))
     assert (decision.round, decision.owner_id) == (2, user("B"))
     repeated = given(configuration(), lead(1), [group], [lost], ask(1, key=lost.idempotency_key))
-    assert repeated == Skip(ask(1, key=lost.idempotency_key), "already routed")
+    assert repeated == Skip(ask(1, key=lost.idempotency_key), "already routed", returned=True)
 
 
 @pytest.mark.parametrize("cause", list(Cause))

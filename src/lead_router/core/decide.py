@@ -27,7 +27,7 @@ from lead_router.core.model import (
     Switch,
 )
 from lead_router.core.overtaking import joins, line_up
-from lead_router.core.reopening import Left, Settled, given, settled_status, want_of
+from lead_router.core.reopening import Left, Settled, given, returned, settled_status, want_of
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
 from lead_router.core.taken import taken
@@ -77,11 +77,12 @@ def _decision(table: Table, ask: Ask) -> Decision:
 
 
 def _settled(table: Table, ask: Ask, lead: Lead, reason: str) -> Skip:
+    back = returned(table, ask, lead)
     if lead.is_converted or not (lead.queued or lead.held):
-        return Skip(ask, reason)
+        return Skip(ask, reason, returned=back)
     if lead.held and not given(table, ask, lead):
-        return Skip(ask, reason)
-    return Skip(ask, reason, queued=lead.queued, shows=settled_status(table, lead))
+        return Skip(ask, reason, returned=back)
+    return Skip(ask, reason, queued=lead.queued, shows=settled_status(table, lead), returned=back)
 
 
 def _count(table: Table, ask: Ask, lead: Lead) -> Count | None:

@@ -84,13 +84,15 @@ class Skip:
     """Nothing to do, for good: owned, converted, gone, or already routed by this very job.
 
     `queued` says that its lead shows Queued for nothing; it is to show `shows` again, blank where that is None. A lead
-    that shows Held, and was given to its owner since this was asked, is to show `shows`, too.
+    that shows Held, and was given to its owner since this was asked, is to show `shows`, too. `returned` says that the
+    job has routed its lead, which was then given back: it waits for an owner, and this job is not the one to find it.
     """
 
     ask: Ask
     reason: str
     queued: bool = False
     shows: Status | None = None
+    returned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,13 @@ def given(table: Table, ask: Ask, lead: Lead) -> bool:
     return later or last.idempotency_key == ask.idempotency_key
 
 
+def returned(table: Table, ask: Ask, lead: Lead) -> bool:
+    """Whether this very job has routed the lead, and it has no owner again."""
+    if lead.is_converted or ask.idempotency_key not in table.routed:
+        return False
+    return is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=True)
+
+
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
     """The group that the lead is with decides; what a person took, or gave to someone else, by hand stays there."""
     group = table.groups.get(last.group_id or "")

@@ -44,6 +44,7 @@ STUCK_RETRY_S = 60.0
 JITTER_S = (0.05, 0.5)
 FRESH_S = 5.0  # of a lease, which is set to last 10 s longer than the longest call
 MARK_PASSES = 2  # a lead that is changed again and again keeps what it shows
+RETURNED = "a lead was given back before its job ended"
 CLEAR_AGAIN = Release(STUCK_RETRY_S, "it shows Queued for nothing, and refuses to be written")
 
 
@@ -160,6 +161,9 @@ class Routing:
         unheld = tuple(self.open[lead_id] for lead_id in self.open if lead_id in moved and looks_again)
         self._end([(job, ending) for job, ending in endings if job.lead_id in self.open and job not in unheld])
         self._store.ask_leads(sorted(older))
+        if any(one.returned for one in made if isinstance(one, Skip)):
+            # As long as its job was open, a sweep took it for one that is being routed.
+            self._store.request_sweep(RETURNED)
         return unheld
 
     def _write(self, several: tuple[Batch, ...], portion: Portion) -> list[Portion]:
