@@ -117,3 +117,7 @@ class Org:
     def mass_transfer(self, record_ids: Iterable[str], owner_id: str) -> None:
         """Give leads to an owner as list views do: validation and assignment rules do not run."""
         verbs.mass_transfer(self, record_ids, owner_id)
+
+    def touch(self, lead_id: str) -> None:
+        """Move a lead's SystemModstamp and nothing else, as the platform's own upkeep does: no rule, no event."""
+        verbs.touch(self, lead_id)

@@ -85,6 +85,10 @@ class Switches:
     holidays_close_dates: bool = False
     """A holiday closes its date, midnight to midnight, of BusinessHours; otherwise the windows begun on it, whole."""
 
+    unmodified_since_compares_system_modstamp: bool = False
+    """`If-Unmodified-Since` compares SystemModstamp, and so refuses what only the platform touched since; otherwise
+    LastModifiedDate."""
+
     pubsub_stream_ends_with_token: bool = True
     """A running subscription of Pub/Sub API ends when its token dies; otherwise only new calls are refused."""
 
@@ -120,6 +124,7 @@ class Switches:
             apex_sorts_texts_by_code_point=False,
             apex_mail_refusal="NO_MASS_MAIL_PERMISSION",
             holidays_close_dates=True,
+            unmodified_since_compares_system_modstamp=True,
             pubsub_stream_ends_with_token=True,
             pubsub_refuses_after_s=3.0,
         )

@@ -1,4 +1,4 @@
-"""What people do in the org's own pages, without the REST API: convert, merge, transfer many."""
+"""What happens without the REST API: people convert, merge, transfer many in the org's own pages; the org touches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from org_simulator import failures, removing
 from org_simulator.standard import CONVERTED_STATUS
+from org_simulator.values import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,3 +65,19 @@ def mass_transfer(org: Org, record_ids: Iterable[str], owner_id: str) -> None:
             if lead is not None and lead["IsConverted"]:
                 raise failures.converted_lead()
             tx.update("Lead", record_id, {"OwnerId": owner_id})
+
+
+def touch(org: Org, lead_id: str) -> None:
+    """What the platform does by itself, as where a picklist value is renamed: SystemModstamp moves, no event comes.
+
+    Source: "Difference between SystemModStamp and LastModifiedDate", Salesforce Help 000387261.
+    """
+    with org.system_transaction(org.admin_user_id) as tx:
+        record_id = tx.checked_id("Lead", lead_id)
+        with org.store.mutex:
+            tx.lock(record_id)
+            lead = tx.row("Lead", record_id)
+            if lead is None:
+                raise failures.entity_is_deleted()
+            now = stamp(org.clock.now(), whole_seconds=org.switches.created_date_whole_seconds)
+            tx.write("Lead", record_id, {**lead, "SystemModstamp": now}, None)

@@ -51,6 +51,35 @@ def test_two_changes_within_one_second_are_one_to_salesforce(org):
     assert org.row(lead)["Routing_Status__c"] == "Held"
 
 
+def test_what_only_the_platform_touched_costs_a_second_look_at_most(org):
+    """By which of two times Salesforce compares is open: the mark is written, or refused as if somebody changed it."""
+    lead = org.lead()
+    configuration = org.client.configuration()
+    seen = org.client.leads(configuration, [lead])[lead]
+    org.clock.advance(1)
+    org.org.touch(lead)
+    first = org.client.mark([Mark(seen, Status.HELD, "nobody")])
+    again = org.client.leads(configuration, [lead])[lead]
+
+    refused = org.switches.unmodified_since_compares_system_modstamp
+    assert first == ({lead: LeadMoved(lead)} if refused else {})
+    assert org.client.mark([Mark(again, Status.HELD, "nobody")]) == {}
+    assert org.row(lead)["Routing_Status__c"] == "Held"
+
+
+def test_a_change_after_the_platforms_own_touch_is_seen(org):
+    """What is sent is the SystemModstamp that was read: it is not before what a person changed, nor after the read."""
+    lead = org.lead()
+    org.clock.advance(60)
+    org.org.touch(lead)
+    seen = org.client.leads(org.client.configuration(), [lead])[lead]
+    org.clock.advance(1)
+    org.update(lead, Routing_Status__c="Assigned")
+
+    assert org.client.mark([Mark(seen, Status.HELD, "nobody")]) == {lead: LeadMoved(lead)}
+    assert org.row(lead)["Routing_Status__c"] == "Assigned"
+
+
 def test_leads_are_read_in_one_call_and_marked_in_one_for_each_twenty_five(org):
     ids = [org.lead(f"buyer{number}@example.org") for number in range(76)]
     configuration = org.client.configuration()

@@ -10,6 +10,7 @@ from org_simulator.failures import Failure
 from org_simulator.founding import DEFAULT_QUEUE
 from org_simulator.org import Org
 from org_simulator.switches import Switches
+from org_simulator.values import stamp
 from support.sim_engine import START, add, add_lead, add_user, build_org, field
 
 
@@ -526,6 +527,21 @@ def test_mass_transfer_passes_the_validation_rules(org: Org) -> None:
     leads = [add_lead(org), add_lead(org)]
     org.mass_transfer(leads, rep)
     assert [field(org, "Lead", lead, "OwnerId") for lead in leads] == [rep, rep]
+
+
+def test_a_touch_moves_the_system_modstamp_and_nothing_else(org: Org, seen: list[RowChange]) -> None:
+    """The platform's own upkeep: no user changed it, and nobody is told."""
+    lead = add_lead(org)
+    with org.transaction(org.admin_user_id) as tx:
+        before = tx.row("Lead", lead)
+    seen.clear()
+    org.clock.advance(2)
+    org.touch(lead)
+    with org.transaction(org.admin_user_id) as tx:
+        after = tx.row("Lead", lead)
+    assert before is not None
+    assert after == {**before, "SystemModstamp": stamp(org.clock.now(), whole_seconds=True)}
+    assert (after != before, seen) == (True, [])
 
 
 # ---- users ---------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import requests
 from lead_router.core.soql import compile_where
 from lead_router.errors import BadCriteria
 from lead_router.salesforce.configuration import field_types
+from org_simulator.switches import Switches
 from org_simulator.wire.faults import Fault
 from support import simulator
 
@@ -169,6 +170,22 @@ def test_a_conditional_write_sees_a_change_of_a_later_second(org, client):
     assert client.call("PATCH", path, {"City": "Celle"}).status_code == 204
     refused = client.call("PATCH", path, {"City": "Trier"}, headers=since)
     assert (refused.status_code, refused.json()[0]["errorCode"]) == (412, "ENTITY_FAILED_IFLASTMODIFIED_ON_UPDATE")
+
+
+@pytest.mark.parametrize(("system", "status"), [(False, 204), (True, 412)], ids=["last modified", "system modstamp"])
+def test_what_only_the_platform_touched_is_modified_by_one_reading(system, status):
+    """If-Unmodified-Since compares one of two times, by switch; what a person changed refuses it under both."""
+    org = simulator.world(switches=Switches(unmodified_since_compares_system_modstamp=system))
+    client = simulator.admin(org)
+    touched, changed = (client.create("Lead", **simulator.lead()) for _ in range(2))
+    since = {"If-Unmodified-Since": format_datetime(org.org.clock.now(), usegmt=True)}
+    org.org.clock.advance(2)
+    org.org.touch(touched)
+    client.call("PATCH", f"sobjects/Lead/{changed}", {"City": "Celle"})
+    answers = [
+        client.call("PATCH", f"sobjects/Lead/{one}", {"City": "Bonn"}, headers=since) for one in (touched, changed)
+    ]
+    assert [one.status_code for one in answers] == [status, 412]
 
 
 def test_assignment_rules_run_unless_the_header_says_false(org, client):

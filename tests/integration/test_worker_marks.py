@@ -51,6 +51,12 @@ def edited(rig: Rig, lead: str, **fields: str) -> None:
     rig.rest_org.update(lead, **(fields or {"Title": f"at {rig.clock.monotonic()}"}))
 
 
+def touched(rig: Rig, lead: str) -> None:
+    """The platform's own upkeep comes by, a second later."""
+    rig.clock.advance(1)
+    rig.org.touch(lead)
+
+
 def unheld(rig: Rig) -> str:
     """A lead that nobody may have, and that nobody has looked at."""
     rig.rest_org.update(rig.rest_org.refs["emea"], Mode__c="Off")
@@ -120,6 +126,19 @@ def test_a_lead_that_is_edited_at_every_look_waits_for_the_next_one_unmarked(rig
 
     assert first == ((None, None), ["queued"])
     assert rig.shown(lead) == ("Held", "group 'emea' is off")
+
+
+@pytest.mark.parametrize("looks", [1, 2])
+def test_a_lead_that_the_platform_itself_touches_meanwhile_is_held_at_once(rig: Rig, looks: int):
+    """Its upkeep moves SystemModstamp alone; where Salesforce compares that, the lead is looked at again."""
+    lead = unheld(rig)
+    unwritten(rig, *[lambda: touched(rig, lead)] * looks)
+    before = rig.calls()
+    assert rig.router.step()
+
+    again = looks if rig.switches.unmodified_since_compares_system_modstamp else 0
+    assert (rig.shown(lead), rig.outcomes()) == (("Held", "group 'emea' is off"), ["queued"])
+    assert rig.calls() - before == 2 * (1 + again)
 
 
 @pytest.mark.parametrize(("own", "outcome"), [(True, "already routed"), (False, "already owned")])

@@ -7,6 +7,7 @@ May happen, at any point of any exchange, and most often to the very lead in fli
 | a request | lost before it arrives; carried out and its answer lost; no connection; an answer that never comes |
 | Salesforce | a lock time-out; 401 for a good token; a token ended; the daily or concurrent limit for several calls |
 | | 500 or 503 as an HTML page; an HTML page with 200; an answer that comes after the lease is over |
+| | its own upkeep of a lead in flight, which moves SystemModstamp and nothing else |
 | the stream | events twice, late, lost, merged in one, as gap or overflow; replay ids expired or renumbered; silence |
 | | a session dropped, refused or ended; a subscription refused; an answer cut in the middle, or repeated |
 | the database | an error at any statement of a transaction; the answer lost after the commit |

@@ -54,6 +54,7 @@ WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
 INSIDE_OFTEN = 0.25
 TRIGGER_OFTEN = 1 / 12
+TOUCHED = 0.2  # of the leads that somebody meddles with
 HURRY = 0.5  # of those who come, the share whom a router hears at once
 INTAKE_BIAS = 4  # so is a transaction that keeps events
 
@@ -75,6 +76,7 @@ class Play:
 
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
+        self.upkeep = random.Random(f"upkeep {self.seed}")
         self.clock = ManualClock(self.dice.choice(STARTS))
         self.air = faults.weather(self.dice)
         worst = self.dice.random() < 0.5
@@ -308,6 +310,7 @@ class Play:
         if _records(point):
             chance = 0.5 + 0.3 * chance  # what races with the intake is time, and who else listens
         self.counts["meddled"] += 1
+        self._touch(point)
         racing = faults.COMMIT in point.what and point.when == "before"
         if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
             self._inside_acts(self.inside, point.leads)
@@ -324,6 +327,13 @@ class Play:
                 self._some_router("intake" if point.loop == "intake" else "worker")  # a lease may be over
         elif point.kind != "login":
             self._some_router()
+
+    def _touch(self, point: Point) -> None:
+        """The platform's own upkeep comes by a lead in flight."""
+        leads = [lead for lead in point.leads if self.company.row(lead) is not None]
+        if leads and self.upkeep.random() < TOUCHED:
+            self.count("platform: touched a lead")
+            self.org.touch(self.upkeep.choice(leads))
 
     def _spoils(self, point: Point) -> Fault | str | None:
         match point.kind:

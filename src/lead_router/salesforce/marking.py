@@ -2,7 +2,8 @@
 
 The condition is Salesforce's own: `If-Unmodified-Since` on the row, to the second. Its documents compare with
 LastModifiedDate, others with SystemModstamp, which is never earlier: with the latter sent, both refuse a later change.
-It is not for collections; one composite request takes 25 rows.
+The second refuses also what only the platform touched since; it is looked at again, as any other. It is not for
+collections; one composite request takes 25 rows.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def read(call: Call, captured: Sequence[str]) -> Reply:
     with work(call) as opened:
         row = existing(opened, sobject, captured[1])
         since = call.headers.get("if-modified-since")
-        if since is not None and not _newer(row, since):
+        if since is not None and not _newer(row, since, "LastModifiedDate"):
             return Reply(304)
         return Reply(200, shown(call, opened, sobject, row, call.query.get("fields")))
 
@@ -61,7 +61,7 @@ def update(call: Call, captured: Sequence[str]) -> Reply:
         raise bad_request("INVALID_FIELD", "The Id field should not be specified in the sobject data.")
     with work(call) as opened:
         since = call.headers.get("if-unmodified-since")
-        if since is not None and _newer(existing(opened, sobject, captured[1]), since):
+        if since is not None and _newer(existing(opened, sobject, captured[1]), since, _compared(call)):
             raise bad_request("ENTITY_FAILED_IFLASTMODIFIED_ON_UPDATE", "entity was modified", 412)
         allowed(call, sobject, creating=False)
         opened.update(sobject.name, captured[1], fields(call, opened, sobject, content))
@@ -223,9 +223,13 @@ def shown(call: Call, opened: Transaction, sobject: SObject, row: Row, names: st
     return record(call, sobject.name, tree, row, reader(opened))
 
 
-def _newer(row: Row, moment: str) -> bool:
+def _compared(call: Call) -> str:
+    return "SystemModstamp" if call.world.org.switches.unmodified_since_compares_system_modstamp else "LastModifiedDate"
+
+
+def _newer(row: Row, moment: str, compared: str) -> bool:
     try:
         since = parsedate_to_datetime(moment)
     except ValueError as fault:
         raise bad_request("INVALID_FIELD", f"Invalid date: {moment}") from fault
-    return datetime.fromisoformat(row["LastModifiedDate"]).replace(microsecond=0) > since
+    return datetime.fromisoformat(row[compared]).replace(microsecond=0) > since
