@@ -510,11 +510,30 @@ class TestSweep:
         """One taker per interval."""
         assert store.take_sweep(every_s=600) == "first start"
         assert store.take_sweep(every_s=600) is None
+        store.end_sweep("first start")
         database.wait(590)
         assert database.open().take_sweep(every_s=600) is None
         database.wait(11)
         assert store.take_sweep(every_s=600) == "interval"
         assert store.queue().last_sweep_age_s < 30
+
+    def test_one_whose_taker_died_is_due_again_after_a_minute(self, database, store):
+        """C2, P44: each sign of life counts, and one that was asked for anew is another one's."""
+        store.take_sweep(every_s=600)
+        database.wait(50)
+        store.keep_sweep("first start")
+        database.wait(50)
+        assert database.open().take_sweep(every_s=600) is None
+        database.wait(11)
+        left = database.open().take_sweep(every_s=600)
+        assert left == "the last one was not ended"
+        store.end_sweep("first start")
+        database.wait(61)
+        assert store.take_sweep(every_s=600) == left
+        store.end_sweep(left)
+        store.keep_sweep(left)
+        database.wait(61)
+        assert store.take_sweep(every_s=600) is None
 
     def test_a_request_is_answered_once(self, store):
         """With the first reason that was not yet answered, whether asked for alone or with a recording (A25)."""
@@ -546,6 +565,7 @@ class TestSetBack:
         store.record([new_job(4)])
         early = leads(claim(store, lease_s=500))
         reason = store.take_sweep(every_s=300) or ""
+        store.end_sweep(reason)
         again = leads(claim(store, lease_s=500))
         database.wait(125)
 

@@ -126,6 +126,46 @@ def test_a_sweep_that_the_org_did_not_answer_is_asked_for_again(rig: Rig):
     assert len(rig.jobs()) == 1
 
 
+def test_a_sweep_amid_which_its_process_died_is_made_by_the_next_after_a_minute(rig: Rig):
+    """C2, P44: what it was asked for is not forgotten until the next regular one."""
+
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    upkeep = rig.upkeep()
+    upkeep.step()
+    lead = rig.rest_org.lead()
+    rig.store.request_sweep("overflow")
+    rig.client.before_sweep.append(die)
+    with pytest.raises(KeyboardInterrupt):
+        upkeep.step()
+    rig.client.before_sweep.clear()
+    successor = rig.upkeep()
+    successor.step()
+    early = rig.jobs()
+    rig.clock.advance(61)
+    successor.step()
+
+    assert (early, [job.lead_id for job in rig.jobs()]) == ([], [lead])
+
+
+def test_a_sweep_of_many_pages_stays_its_taker_s(rig: Rig, monkeypatch):
+    """P44: pages that take longer than a minute together bring no second sweep beside it."""
+    monkeypatch.setattr(upkeep_loops, "PAGE", 2)
+    leads = [rig.rest_org.lead() for _ in range(9)]
+    others: list[str | None] = []
+
+    def slow() -> None:
+        rig.clock.advance(25)
+        others.append(rig.store.take_sweep(every_s=300))
+
+    rig.client.each_page = slow
+    rig.upkeep(configuration_every_s=1e9).step()
+
+    assert (others, len(rig.jobs())) == ([None] * len(others), len(leads))
+    assert len(others) > 3
+
+
 def test_a_sweep_amid_which_the_database_went_away_is_made_once_it_is_back(rig: Rig, monkeypatch):
     """A25: then nobody could write down that one is asked for; the next regular one is not waited for."""
     monkeypatch.setattr(sqlite, "BUSY_WAIT_S", 0.02)

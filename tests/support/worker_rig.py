@@ -34,6 +34,7 @@ class Interrupted(SalesforceOrg):
         self.after_read: list[Callable[[], None]] = []
         self.before_write: list[Callable[[], None]] = []
         self.before_sweep: list[Callable[[], None]] = []
+        self.each_page: Callable[[], None] | None = None
         self.batches: list[Batch] = []
 
     def snapshot(
@@ -53,7 +54,10 @@ class Interrupted(SalesforceOrg):
     def unassigned(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         if self.before_sweep:
             self.before_sweep.pop(0)()
-        return super().unassigned(configuration, page)
+        for leads in super().unassigned(configuration, page):
+            if self.each_page is not None:
+                self.each_page()
+            yield leads
 
     def calls(self) -> int:
         return self._rest.usage().calls

@@ -8,17 +8,14 @@ from typing import Any
 
 from lead_router.jobs import listener_statements as sql
 from lead_router.jobs import views
-from lead_router.jobs.engine import Engine, Row, Step
+from lead_router.jobs.engine import Step
+from lead_router.jobs.verbs import Verbs
 from lead_router.jobs.writing import in_ms, listed
 from lead_router.ports import Held, Hold, Kept, Silence
 
 
-class SqlListeners:
-    """See Listeners. The statements of one org on one engine."""
-
-    def __init__(self, engine: Engine, *, org_id: str) -> None:
-        self._engine = engine
-        self._org_id = org_id
+class SqlListeners(Verbs):
+    """See Listeners."""
 
     def hold(self, channel: str, holder: str, *, lease_s: float) -> Hold | Held:
         """Reads first: those who wait ask every second, and write only when there is something to take."""
@@ -63,15 +60,6 @@ class SqlListeners:
         """Takes the row's lock for the rest of the transaction, and answers no row where another one holds it."""
         lease_ms = in_ms(hold.lease_s)
         return self._step(sql.KEEP, channel=hold.channel, generation=hold.generation, lease_ms=lease_ms)
-
-    def _step(self, statement: str, **values: Any) -> Step:
-        return statement, {"org_id": self._org_id, **values}
-
-    def _write(self, statement: str, **values: Any) -> list[Row]:
-        return self._engine.write([self._step(statement, **values)])[0]
-
-    def _read(self, statement: str, **values: Any) -> list[Row]:
-        return self._engine.read([self._step(statement, **values)])[0]
 
 
 def fence_of(hold: Hold | None) -> Mapping[str, Any]:

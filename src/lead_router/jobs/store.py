@@ -17,13 +17,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from lead_router.errors import Superseded
-from lead_router.jobs import forgetting, listener_statements, observing, sweeping, views
+from lead_router.jobs import forgetting, listener_statements, observing, views
 from lead_router.jobs import statements as sql
 from lead_router.jobs.engine import Engine, Row, Step
 from lead_router.jobs.listeners import SqlListeners, fence_of
+from lead_router.jobs.sweeps import SqlSweeps
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
-    SET_BACK,
     Done,
     Ending,
     Hold,
@@ -50,7 +50,7 @@ DISCARDED_KEPT_S: Final = 365 * 86_400.0
 """Seconds for which at least a discarded job is remembered: until then no sweep brings its lead again."""
 
 
-class SqlJobStore(SqlListeners):
+class SqlJobStore(SqlListeners, SqlSweeps):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
 
     def __init__(self, engine: Engine, *, org_id: str, max_attempts: int = ATTEMPTS_MAX) -> None:
@@ -160,22 +160,6 @@ class SqlJobStore(SqlListeners):
         """When a person last discarded a job of those leads, whatever other jobs they have."""
         rows = self._read(sql.DISCARDS, rows=listed({"lead_id": lead_id} for lead_id in lead_ids))
         return {row["lead_id"]: views.instant(row["discarded_at"]) for row in rows}
-
-    def request_sweep(self, reason: str) -> None:
-        """Ask for a sweep soon; the first reason not yet answered is kept."""
-        self._write(sql.REQUEST_SWEEP, reason=storable(reason), **fence_of(None))
-
-    def take_sweep(self, *, every_s: float) -> str | None:
-        """The reason if a sweep is due, to one caller only; the first one ever is due at once.
-
-        One transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
-        """
-        reasons = {"first": "first start", "regular": "interval", "set_back": f"{SET_BACK} by at least "}
-        take = self._step(sweeping.TAKE_SWEEP, **reasons, every_ms=in_ms(every_s), set_back_ms=sweeping.SET_BACK_MS)
-        rights = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)
-        steps = [self._step(right, set_back_ms=sweeping.SET_BACK_MS) for right in rights]
-        rows = self._engine.write([*steps, take])[-1]
-        return rows[0]["begun_for"] if rows else None
 
     def queue(self) -> QueueView:
         """Three statements in one snapshot: counts, the streams' positions, and who listens."""

@@ -1,4 +1,4 @@
-"""The statements of the regular sweep, which is also where a clock that was set back is noticed."""
+"""The statements of sweeps, the regular one of which is also where a clock that was set back is noticed."""
 
 from __future__ import annotations
 
@@ -42,12 +42,22 @@ SET_DISCARDS_RIGHT: Final = _SET_ENDS_RIGHT.replace(
 )
 
 TAKE_SWEEP: Final = """
-    INSERT INTO sweep (org_id, begun_for, begun_at) VALUES (:org_id, :first, {now})
+    INSERT INTO sweep (org_id, begun_for, begun_at, kept_until) VALUES (:org_id, :first, {now}, {now} + :kept_ms)
     ON CONFLICT (org_id) DO UPDATE
     SET begun_for = CASE WHEN sweep.begun_at > {now} + :set_back_ms
                          THEN :set_back || ((sweep.begun_at - {now}) / 1000) || ' s'
-                         ELSE COALESCE(sweep.requested, :regular) END,
-        requested = NULL, begun_at = {now}
+                         WHEN sweep.requested IS NOT NULL THEN sweep.requested
+                         WHEN sweep.kept_until <= {now} THEN :left
+                         ELSE :regular END,
+        requested = NULL, begun_at = {now}, kept_until = {now} + :kept_ms
     WHERE sweep.requested IS NOT NULL OR sweep.begun_at <= {now} - :every_ms OR sweep.begun_at > {now} + :set_back_ms
+          OR sweep.kept_until <= {now}
     RETURNING begun_for
 """
+
+KEEP_SWEEP: Final = """
+    UPDATE sweep SET kept_until = {now} + :kept_ms
+    WHERE org_id = :org_id AND begun_for = :reason AND kept_until IS NOT NULL
+"""
+
+END_SWEEP: Final = "UPDATE sweep SET kept_until = NULL WHERE org_id = :org_id AND begun_for = :reason"

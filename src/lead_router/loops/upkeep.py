@@ -23,6 +23,7 @@ _log = structlog.get_logger(__name__)
 PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first page
 RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are told of
 BY_TIME = "time"
+KEEP_EVERY_S = 20.0
 UNANSWERED = "the database did not answer"
 LOOKS_PER_LOAD = 4  # every fourth timed look loads all, the others are glances
 FORGET_MAX = 1_000  # rows per transaction: those who wait to write wait no longer than for any other
@@ -71,6 +72,7 @@ class Upkeep:
         self._fault = ""
         self._ask_anew = False
         self._looks = 0
+        self._kept_at = monotonic()
         self._unmade: str | None = None  # a sweep that is owed, and that the database was not yet asked for again
 
     def step(self) -> bool:
@@ -142,16 +144,20 @@ class Upkeep:
         if reason is None:
             return False
         seen = found = 0
+        self._kept_at = self._monotonic()
         moments: list[datetime] = []
         self._unshown.begin()
         try:
             for page in self._org.unassigned(self._current.get(), PAGE):
+                self._keep(reason)
                 seen += len(page)
                 made, unheard = self._record(page, unassigned=True)
                 found += made
                 moments += unheard
             for page in self._org.queued(self._current.get(), PAGE):
+                self._keep(reason)
                 found += self._record(page, unassigned=False)[0]
+            self._store.end_sweep(reason)
         except Exception:
             self._store.request_sweep(reason)
             self._unmade = None
@@ -163,6 +169,12 @@ class Upkeep:
         self._listen_for_silence(moments)
         self._unshown.show()
         return True
+
+    def _keep(self, reason: str) -> None:
+        """A sweep of many pages takes minutes: others are told that it goes on."""
+        if self._monotonic() - self._kept_at >= KEEP_EVERY_S:
+            self._store.keep_sweep(reason)
+            self._kept_at = self._monotonic()
 
     def _listen_for_silence(self, moments: Sequence[datetime]) -> None:
         """Leads that no event brought, though the stream was subscribed: is it one that brings nothing?"""

@@ -12,6 +12,7 @@ from lead_router.ports.listener import Hold, Listeners
 from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.queue import QueueView
 from lead_router.ports.stream import Position, Unreadable
+from lead_router.ports.sweeps import Sweeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ class Done:
 Ending: TypeAlias = Done | Retry | Release | Bury
 
 
-class JobStore(Listeners, Protocol):
+class JobStore(Listeners, Sweeps, Protocol):
     """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
 
     Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.
@@ -206,17 +207,6 @@ class JobStore(Listeners, Protocol):
 
     def discards(self, lead_ids: Sequence[str]) -> Mapping[str, datetime]:
         """When a person last ended a dead job for good, of those of the leads of which one did."""
-        ...
-
-    def request_sweep(self, reason: str) -> None:
-        """Ask for a sweep soon."""
-        ...
-
-    def take_sweep(self, *, every_s: float) -> str | None:
-        """The reason if a sweep is due (asked for, or the last one is older than `every_s`), and mark it as begun.
-
-        One a minute in the future tells of a clock set back: the reason begins with SET_BACK, and no job waits longer.
-        """
         ...
 
     def queue(self) -> QueueView:
