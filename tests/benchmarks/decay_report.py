@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchmarks.chart import Bars
-from benchmarks.decay_curve import WITHIN_FIVE, qualified
 from benchmarks.decay_models import Touched
 from benchmarks.decay_trace import (
     ANSWER_LOST,
@@ -23,6 +22,7 @@ from benchmarks.decay_trace import (
     Trace,
 )
 from benchmarks.figures import percentile
+from lead_router.core.decay import WITHIN_FIVE, qualified
 
 HEADS = (
     "architecture",

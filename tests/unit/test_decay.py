@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.decay_curve import chance, odds, qualified
 from benchmarks.decay_models import Touched, chain, poller
 from benchmarks.decay_report import Day, day_of, table
 from benchmarks.decay_router import subscriber
 from benchmarks.decay_trace import ANSWER_LOST, CALL_S, Trace, attempts, records, trace
+from lead_router.core.decay import chance, lost, odds, qualified
 
 FINE = Trace(1, (100.0, 200.0, 1_000.0), {"crm": (), "enrichment": (), "own": ()})
 
@@ -44,6 +44,7 @@ def test_later_is_never_better():
     assert chance(0) == pytest.approx(0.10)
     assert chance(10) == pytest.approx((0.1 / 0.9 / 4) / (1 + 0.1 / 0.9 / 4))
     assert qualified([0, 0, 0]) == pytest.approx(0.30)
+    assert lost([0, 4, 10]) == pytest.approx(0.10 - chance(10))
 
 
 def test_a_day_is_the_same_for_everybody():

@@ -1,4 +1,4 @@
-"""What a minute's wait is worth, by the published odds of qualifying a lead."""
+"""What a minute's wait is worth, by the published odds of qualifying a lead: an estimate, never a measure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ WITHIN_FIVE = 0.10
 
 
 def odds(minutes: float) -> float:
-    """The odds against those of a call within five minutes: 1 to 1/21."""
+    """The odds of qualifying against those of a call within five minutes: 1 to 1/21."""
     if minutes <= ODDS[0][0]:
         return 1.0
     for (early, higher), (late, lower) in pairwise(ODDS):
         if minutes <= late:
             part = math.log(minutes / early) / math.log(late / early)
-            return higher * (lower / higher) ** part
+            return higher * math.pow(lower / higher, part)
     return ODDS[-1][1]
 
 
@@ -39,3 +39,8 @@ def chance(minutes: float, within_five: float = WITHIN_FIVE) -> float:
 def qualified(minutes: Iterable[float], within_five: float = WITHIN_FIVE) -> float:
     """How many leads are expected to be qualified, by the minutes until each was first called."""
     return sum(chance(one, within_five) for one in minutes)
+
+
+def lost(minutes: Iterable[float], within_five: float = WITHIN_FIVE) -> float:
+    """How many leads fewer are expected to be qualified than if each had been called within five minutes."""
+    return sum(within_five - chance(one, within_five) for one in minutes)
