@@ -95,6 +95,7 @@ def seen(capfd):
     levels = {name: logging.getLogger(name).level for name in LIBRARIES}
     found = Seen(capfd)
     configure("debug", found.log)
+    structlog.configure(cache_logger_on_first_use=False)  # a logger that is first used here would stay here
     for name in LIBRARIES:
         logging.getLogger(name).setLevel(logging.DEBUG)
     yield found
@@ -248,6 +249,7 @@ def test_whatever_the_login_answers_nothing_of_it_is_told(rig, seen):
         text = seen.text(rig)
         assert "service_faulted" in text
         found |= {name: hits(text, canaries(token))} if hits(text, canaries(token)) else {}
+    assert "login_refused" in seen.log.getvalue()
     assert found == {}
 
 
