@@ -86,7 +86,12 @@ def test_a_transient_fault_never_ends_a_loop():
 def test_a_loop_that_keeps_failing_ends_the_process_with_one():
     """F8: a dead loop is seen by the service's supervisor, and its neighbours are closed."""
     bad, good = _Steps(RuntimeError("broken")), _Steps()
-    _, thread, codes = _run(Loop("bad", lambda: bad, 0.001), Loop("good", lambda: good, 0.001))
+
+    def once_the_other_runs() -> _Steps:
+        assert good.enough.wait(10)
+        return bad
+
+    _, thread, codes = _run(Loop("bad", once_the_other_runs, 0.001), Loop("good", lambda: good, 0.001))
     thread.join(10)
 
     assert codes == [1]
