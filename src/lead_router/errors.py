@@ -16,10 +16,12 @@ LeadRouterError
     │   ├── BadCriteria    a criteria clause cannot be read
     │   └── BadRules       rule files cannot be used; their author's own words are shown
     ├── ContractMismatch   the org or the answer is not what the code was written for
-    └── LoginRefused       Salesforce refuses these credentials
+    └── LoginRefused       Salesforce refuses these credentials; while a router runs, an outage that a person ends
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 
 class LeadRouterError(Exception):
@@ -101,3 +103,7 @@ class ContractMismatch(Permanent):
 
 class LoginRefused(Permanent):
     """Salesforce refused the credentials; the text names the settings to check and never their values."""
+
+
+OUTAGES: Final = (Transient, LoginRefused)
+"""What a running program waits out: faults that pass by themselves, or that a person ends in the org."""

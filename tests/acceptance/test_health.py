@@ -8,8 +8,10 @@ import sqlite3
 import requests
 
 from support import company
-from support.router import until
+from support.router import routers, until
 from support.simulator import simulator
+from support.third_program import Form
+from support.verdict import all_owned
 
 SETTLE_S = 30.0
 
@@ -19,9 +21,7 @@ def test_a_router_tells_how_it_is_from_its_start_to_its_end(router_at):
 
     The command that containers and people use says the same. A drain ends with 0.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = _free_port()
     with simulator(scenario=company.scenario()) as org:
         router = router_at(org, health_address=str(port))
         lock = sqlite3.connect(router.folder / "jobs.db", isolation_level=None)
@@ -49,7 +49,35 @@ def test_a_router_tells_how_it_is_from_its_start_to_its_end(router_at):
     assert gone is None
 
 
+def test_a_router_whose_user_is_frozen_for_a_while_lives_and_is_not_ready(router_at):
+    """F7: the login is refused in mid-run: one error says what to do; thawed, it routes what came meanwhile."""
+    port = _free_port()
+    with simulator(scenario=company.scenario()) as org, routers(router_at(org, health_address=str(port))) as (router,):
+        user = org.control("state")["integration_user_id"]
+        org.control("user", {"id": user, "frozen": True})
+        org.control("revoke", {})
+        org.control("stream", {"do": "drop_sessions"})
+        router.await_event("login_refused")
+        Form(org).post_all([company.lead(number) for number in range(5)])
+        until(lambda: "LoginRefused" in str(_told(port, "readyz")[1]["faults"]), SETTLE_S, "the reason")
+        lives, ready = _told(port, "healthz"), _told(port, "readyz")
+        org.control("user", {"id": user, "frozen": False})
+        until(lambda: all_owned(org, 5), SETTLE_S, "5 leads with an owner")
+        assert router.stop() == 0
+        (told,) = router.events("login_refused")
+
+    assert (lives[0], lives[1]["faults"], ready[0]) == (200, [], 503)
+    assert "LEAD_ROUTER_CLIENT_SECRET" in told["error"]
+    assert [line for line in router.events() if "exception" in line] == []
+
+
 QUOTA = "403::Organization total events daily limit exceeded"
+
+
+def _free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def _told(port, path):

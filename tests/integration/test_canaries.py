@@ -175,7 +175,10 @@ def echoing(rig: Rig, path: str = "/composite"):
     url = rig.rest_org.world.base_url
     session = open_session(url, adapter=adapter)
     login = Login(url, rig.rest_org.world.app.client_id, SECRET)
-    holder = TokenHolder(login, session, now=rig.clock.now, sleep=lambda _: None, dice=random.Random(1))
+    clock = rig.clock
+    holder = TokenHolder(
+        login, session, now=clock.now, sleep=lambda _: None, dice=random.Random(1), monotonic=clock.monotonic
+    )
     rest = type(rig.client._rest)(holder, session)
     client = type(rig.client)(rest, rig.intake, now=rig.clock.now)
     return adapter, holder, rig.worker(client)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from structlog.testing import capture_logs
@@ -11,7 +12,7 @@ from structlog.testing import capture_logs
 from lead_router.errors import LoginRefused, StoreUnavailable, Unreachable
 from lead_router.ports import Delivery
 from lead_router.salesforce.stream_login import Limits
-from support.cometd_rig import Rig, at
+from support.cometd_rig import QUICK, Rig, at
 from support.fault_cometd import BAD_TOKEN, CONNECT, HANDSHAKE, SUBSCRIBE, UNKNOWN_CLIENT, Drop, Http, Say
 from support.lead_events import created
 
@@ -125,7 +126,7 @@ def test_a_refusal_is_retried_slowly_and_without_a_login(place, text, rig):
 
 
 def test_refused_credentials_are_retried_slowly(rig):
-    """LoginRefused is for a person: state `refused`, no exception, and no stream of logins."""
+    """LoginRefused is for a person: state `refused`, no exception, no stream of logins; sooner than other refusals."""
     tries = []
 
     def refuse(refused):
@@ -134,7 +135,7 @@ def test_refused_credentials_are_retried_slowly(rig):
             raise LoginRefused("check the client secret")
         return rig.tokens(refused)
 
-    source = rig.open(token=refuse)
+    source = rig.open(token=refuse, limits=replace(QUICK, refused_s=3600))
     rig.fill(lambda: source.state() == "refused")
     rig.fill_for(0.1)
     assert tries == [None]

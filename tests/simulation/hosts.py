@@ -336,7 +336,7 @@ class Router:
         session = open_session(world.base_url, adapter=Line(self))
         session.trust_env = False  # no proxy stands before an org in this process
         login = Login(world.base_url, world.app.client_id, world.app.client_secret)
-        tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice)
+        tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice, monotonic=clock.monotonic)
         rest = Rest(tokens, session)
         org = Asked(rest, Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses), now=host.now)
         self.org = org

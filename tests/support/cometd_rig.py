@@ -14,7 +14,7 @@ from support.lead_events import created
 from support.shelf import Shelf, fill, fill_for
 
 CHANNEL = "/data/LeadChangeEvent"
-QUICK = Limits(pause_s=0.02, pause_max_s=0.1, refused_s=0.4, request_s=2, slack_s=0.5, settle_s=0.05)
+QUICK = Limits(pause_s=0.02, pause_max_s=0.1, refused_s=0.4, login_s=0.4, request_s=2, slack_s=0.5, settle_s=0.05)
 
 
 class Tokens:

@@ -74,7 +74,14 @@ class RestOrg:
         """One more router; `ending` is whether it was told to end."""
         session = open_session(self.world.base_url, adapter=OrgAdapter(self.world))
         login = Login(self.world.base_url, self.world.app.client_id, self.world.app.client_secret)
-        holder = TokenHolder(login, session, now=self.clock.now, sleep=self.slept.append, dice=random.Random(1))
+        holder = TokenHolder(
+            login,
+            session,
+            now=self.clock.now,
+            sleep=self.slept.append,
+            dice=random.Random(1),
+            monotonic=self.clock.monotonic,
+        )
         rest = Rest(holder, session, ending=ending)
         return holder, rest, SalesforceOrg(rest, self.intake, now=self.clock.now, lock_touch=lock_touch)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from urllib.parse import parse_qs
@@ -18,6 +19,7 @@ from lead_router.core.ids import to18
 from lead_router.errors import ContractMismatch, LoginRefused, Misconfigured, Unreachable
 from lead_router.salesforce.auth import Login, TokenHolder, audience, checked
 from lead_router.salesforce.wire import base_url, open_session
+from org_simulator.clock import ManualClock
 
 NOW = datetime(2026, 11, 29, 20, 0, 0, tzinfo=UTC)
 HOST = "https://acme.my.salesforce.com"
@@ -133,6 +135,39 @@ def test_threads_that_wait_for_a_failing_login_share_its_failure() -> None:
         texts = set(pool.map(ask, range(4)))
     assert len(texts) == 1
     assert len(responses.calls) == 1
+
+
+@responses.activate
+def test_a_refused_login_is_repeated_after_growing_pauses_only() -> None:
+    """B2: whoever asks meanwhile gets the same refusal, and the first that is accepted begins anew."""
+    watch = ManualClock(NOW)
+    session = open_session(HOST)
+    tokens = TokenHolder(
+        SECRET, session, now=watch.now, sleep=watch.advance, dice=random.Random(1), monotonic=watch.monotonic
+    )
+
+    def asked(seconds: int) -> list[int]:
+        """The seconds in which a login was sent."""
+        sent: list[int] = []
+        for second in range(seconds):
+            before = len(responses.calls)
+            with suppress(LoginRefused):
+                tokens.token()
+            sent += [second] * (len(responses.calls) - before)
+            watch.advance(1)
+        return sent
+
+    responses.post(TOKEN_URL, json={"error": "invalid_grant", "error_description": "inactive user"}, status=400)
+    assert asked(200) == [0, 5, 15, 35, 75, 135, 195]
+    watch.advance(60)
+    responses.replace(responses.POST, TOKEN_URL, json=answer())
+    assert tokens.token().access_token == "00D!canary"
+    responses.replace(responses.POST, TOKEN_URL, json={"error": "invalid_grant"}, status=400)
+    for _ in range(2):
+        with pytest.raises(LoginRefused):
+            tokens.token(refused="00D!canary")
+        watch.advance(5)
+    assert len(responses.calls) == 10
 
 
 @responses.activate

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from lead_router.errors import Misconfigured, Unreachable
+from lead_router.errors import LoginRefused, Misconfigured, Unreachable
 from lead_router.loops import runner
 from lead_router.loops.runner import FAULTS_MAX, Loop, Runner
 from lead_router.loops.vitals import Vitals
@@ -61,16 +61,17 @@ def test_stop_drains_every_loop_and_answers_zero():
     assert all(s.closed.is_set() for s in steps)
 
 
-def test_a_transient_fault_never_ends_a_loop():
-    """F7: the database or the org may be away for long; the loop goes on when it is back."""
-    steps = _Steps(Unreachable("gone"), faults=FAULTS_MAX * 3)
+@pytest.mark.parametrize("fault", [Unreachable("gone"), LoginRefused("inactive user")])
+def test_an_outage_never_ends_a_loop(fault):
+    """F7: the database or the org may be away for long, or the user frozen; the loop goes on when it is back."""
+    steps = _Steps(fault, faults=FAULTS_MAX * 3)
     steps_done = threading.Event()
     steps.enough = threading.Event()
 
     def step() -> bool:
         steps.steps += 1
         if steps.steps <= steps.faults:
-            raise Unreachable("gone")
+            raise fault
         steps_done.set()
         return False
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from lead_router.errors import StoreUnavailable
+from lead_router.errors import LoginRefused, StoreUnavailable
 from lead_router.loops.vitals import Ear, Fault, Vitals
 
 HEARD = Ear("subscribed")
@@ -87,6 +87,8 @@ def test_an_outage_is_no_death_and_a_fault_of_the_code_is(vitals):
     away = vitals.health()
     assert (away.live, away.ready) == (True, False)
     assert away.waiting == (Fault("intake", "StoreUnavailable: the database is away (50 times in a row)"),)
+    assert pulse.failed(LoginRefused("frozen")) == 51
+    assert vitals.health().live
     assert pulse.failed(KeyError("ada@example.com")) == 1
     broken = vitals.health()
     assert (broken.live, broken.ready) == (False, False)

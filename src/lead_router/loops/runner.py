@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from lead_router.errors import Misconfigured, Transient
+from lead_router.errors import OUTAGES, Misconfigured, Transient
 from lead_router.loops.vitals import Pulse, Vitals
 
 _log = structlog.get_logger(__name__)
@@ -124,7 +124,7 @@ class Runner:
         try:
             pulse.beat()
             busy = stepper.step()
-        except Transient as fault:
+        except OUTAGES as fault:
             _log.warning("step_failed", loop=loop.name, error=str(fault), kind=type(fault).__name__)
             self._pause(pulse.failed(fault))
             return False

@@ -11,7 +11,7 @@ from lead_router.core.keys import CHANGED, submission_of, sweep_key
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.soql.values import instant
 from lead_router.core.touch import last_told_at, mended_since, touched_since
-from lead_router.errors import Permanent, RateLimited, Transient
+from lead_router.errors import OUTAGES, LoginRefused, Permanent, RateLimited
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
@@ -73,27 +73,42 @@ class Upkeep:
         self._ask_anew = False
         self._looks = 0
         self._kept_at = monotonic()
+        self._locked_out = False
         self._unmade: str | None = None  # a sweep that is owed, and that the database was not yet asked for again
 
     def step(self) -> bool:
-        """Do what is due; True if something was. Raises Transient when the org or the store did not answer.
+        """Do what is due; True if something was. Raises Transient when the org or the store did not answer,
+        LoginRefused while the org refuses the login.
 
         Each part is tried, whatever befell the one before; what failed is due again at the next step, so that a fault
-        does not hide behind steps that do nothing. While the breaker is open the org is asked for nothing.
+        does not hide behind steps that do nothing. While the breaker is open the org is asked for nothing. A login that
+        is refused opens it; the first answer after that closes it, so that routing goes on at once.
         """
         busy, faults = False, list[Exception]()
-        asks_org = () if self._breaker.open_s() > 0 else (self._reload, self._sweep)
-        for part in (*asks_org, self._forget):
+        for part in (self._reload, self._sweep, self._forget):
+            asks_org = part != self._forget
+            if asks_org and self._breaker.open_s() > 0:
+                continue
             try:
-                busy = part() or busy
+                did = part()
             except RateLimited as fault:
                 # An allowance is the org's: who asks every few seconds whether it is back takes it from the leads.
                 self._breaker.trip(fault.retry_after, why=f"{type(fault).__name__}: {fault}")
                 faults.append(fault)
+            except LoginRefused as fault:
+                # The answer is the same until a person acts, and logins are counted, too.
+                self._breaker.trip(why=f"{type(fault).__name__}: {fault}")
+                self._locked_out = True
+                faults.append(fault)
             except Exception as fault:  # noqa: BLE001 - raised below
                 faults.append(fault)
+            else:
+                busy = busy or did
+                if asks_org and did and self._locked_out:
+                    self._locked_out = False
+                    self._breaker.close()
         if faults:
-            raise next((fault for fault in faults if not isinstance(fault, Transient)), faults[0])
+            raise next((fault for fault in faults if not isinstance(fault, OUTAGES)), faults[0])
         return busy
 
     def _reload(self) -> bool:
@@ -106,16 +121,23 @@ class Upkeep:
         self._current.reading()
         try:
             self._put_in_force(self._look(load=reason is not None or bool(self._fault)), reason or BY_TIME)
+        except LoginRefused:
+            self._read_again(reason)
+            raise
         except Permanent as fault:
             # The last good configuration stays in force: a slip in one record must not stop all routing.
             if str(fault) != self._fault:
                 _log.error("configuration_refused", error=str(fault), in_force="the former one")
             self._fault = str(fault)
         except Exception:
-            self._current.outdate(reason or BY_TIME)
-            self._reloaded_at = self._monotonic() - RELOAD_PAUSE_S
+            self._read_again(reason)
             raise
         return True
+
+    def _read_again(self, reason: str | None) -> None:
+        """The configuration could not be read: it is due again at the next step."""
+        self._current.outdate(reason or BY_TIME)
+        self._reloaded_at = self._monotonic() - RELOAD_PAUSE_S
 
     def _look(self, *, load: bool) -> Configuration:
         # What a load refused is not accepted by a glance, which may not see the record at fault.

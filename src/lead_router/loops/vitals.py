@@ -1,7 +1,8 @@
 """Vitals: what the loops tell of themselves, each on its own thread, and what that makes of the program's health.
 
-Live: no loop has died, keeps failing on something that no waiting mends, or has given no sign of life for too long. An
-outage of Salesforce or of the database is no reason to end a program that waits for its end.
+Live: no loop has died, keeps failing on something that neither waiting nor the org's people mend, or has given no sign
+of life for too long. An outage of Salesforce or of the database, or a login that is refused, is no reason to end a
+program that waits for its end.
 Ready: live, started, no loop is in an outage, the last routing was not refused by the service, and the stream is heard:
 subscribed, answered in time and not silent. Who waits while another process listens is ready as such.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from lead_router.errors import Transient
+from lead_router.errors import OUTAGES
 
 Stage: TypeAlias = Literal["starting", "running", "stopping"]
 
@@ -22,8 +23,8 @@ Stage: TypeAlias = Literal["starting", "running", "stopping"]
 class Beat:
     """A loop as it was last seen. `due_at` is when its next sign of life is awaited, in seconds of the clock.
 
-    `faults` counts the steps that failed in a row, `outage` says that waiting may mend the last one, `died` that it
-    ended by it.
+    `faults` counts the steps that failed in a row, `outage` says that waiting, or a person in the org, may mend the
+    last one, `died` that it ended by it.
     """
 
     loop: str
@@ -87,7 +88,7 @@ class Pulse:
 
     def failed(self, fault: Exception) -> int:
         """A step failed; the answer is how many did in a row by the same kind of fault, outage or not."""
-        outage, former = isinstance(fault, Transient), self.last
+        outage, former = isinstance(fault, OUTAGES), self.last
         faults = former.faults + 1 if former.outage == outage else 1
         # The text of a fault that nobody foresaw may hold anything.
         text = f"{type(fault).__name__}: {fault}" if outage else f"{type(fault).__name__}, told in the log"

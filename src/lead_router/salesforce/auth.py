@@ -1,12 +1,14 @@
 """Access tokens: one holder for all threads, one login at a time, JWT bearer or client credentials (OAuth 2.0).
 
-A token is never revoked: other routers of the same integration user may be using it.
+A token is never revoked: other routers of the same integration user may be using it. A login that was refused is not
+repeated before a pause is over, whoever asks: Salesforce allows so many an hour, and only a person changes its answer.
 """
 
 from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +18,7 @@ from urllib.parse import urlsplit
 
 import jwt
 import requests
+import structlog
 import tenacity
 
 from lead_router.core.ids import to18
@@ -24,15 +27,23 @@ from lead_router.salesforce.codes import hushed
 from lead_router.salesforce.signing import check, pem
 from lead_router.salesforce.wire import base_url, why_unanswered
 
+_log = structlog.get_logger(__name__)
+
 ATTEMPTS_MAX = 3
 PAUSE_S = 0.5
 PAUSE_MAX_S = 4.0
+REFUSED_S = 5.0
+REFUSED_MAX_S = 60.0
 ASSERTION_LIFE = timedelta(minutes=3)
 SKEW_MAX_S = 60.0
 OK, BAD_REQUEST, UNAUTHORISED = 200, 400, 401
 
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _SHARED_HOSTS = frozenset({"login.salesforce.com", "test.salesforce.com"})
+_REMEDY = (
+    "mend it in the org: no job is lost, and within minutes routing goes on by itself; a setting that is changed needs "
+    "a restart, and a login that is refused at the start ends it"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +84,18 @@ class TokenHolder:
         now: Callable[[], datetime],
         sleep: Callable[[float], None],
         dice: random.Random,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._login = checked(login)
         self._session = session
         self._now = now
+        self._monotonic = monotonic
         self._lock = threading.Lock()
         self._token: Token | None = None
         self._logins = 0
         self._failure: Exception | None = None
+        self._refusals = 0
+        self._again_at = float("-inf")
         self.skew_s: float | None = None
         self._retrying = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(ATTEMPTS_MAX),
@@ -93,23 +108,44 @@ class TokenHolder:
     def token(self, refused: str | None = None) -> Token:
         """A token other than `refused`, from memory or by logging in.
 
-        Raises LoginRefused, Misconfigured or Unreachable; whoever waited for the failing login gets the same.
+        Raises LoginRefused, Misconfigured or Unreachable; whoever waited for the failing login gets the same. So does
+        who asks soon after one that was refused: within REFUSED_S, doubled with each refusal up to REFUSED_MAX_S.
         """
         seen = self._logins
         with self._lock:
             if self._token is not None and self._token.access_token != refused:
                 return self._token
-            if self._failure is not None and self._logins != seen:
+            if self._failure is not None and (self._logins != seen or self._monotonic() < self._again_at):
                 raise type(self._failure)(str(self._failure)) from None
             self._failure = None
             try:
                 self._token = self._same_org(self._retrying.copy()(self._log_in))
             except (Transient, LoginRefused, Misconfigured, ContractMismatch) as failure:
                 self._failure = failure
+                if isinstance(failure, LoginRefused):
+                    self._refused(failure)
                 raise
             finally:
                 self._logins += 1
+            self._end_refusals()
             return self._token
+
+    def accepted(self) -> None:
+        """The org answered to a token: also one that it refused before, as a user who is not frozen any more has it."""
+        if self._refusals:
+            with self._lock:
+                self._end_refusals()
+
+    def _refused(self, failure: LoginRefused) -> None:
+        self._again_at = self._monotonic() + min(REFUSED_MAX_S, REFUSED_S * 2.0**self._refusals)
+        self._refusals = min(self._refusals + 1, 16)
+        if self._refusals == 1 and self._token is not None:
+            _log.error("login_refused", error=str(failure), remedy=_REMEDY)
+
+    def _end_refusals(self) -> None:
+        if self._refusals:
+            _log.info("login_accepted")
+        self._refusals, self._again_at = 0, float("-inf")
 
     def _same_org(self, token: Token) -> Token:
         if self._token is not None and self._token.org_id != token.org_id:
@@ -175,12 +211,12 @@ class TokenHolder:
         if self._login.private_key is None:
             look_at = (
                 "LEAD_ROUTER_CLIENT_ID, LEAD_ROUTER_CLIENT_SECRET, "
-                "and that the app has a 'Run As' user and the scope api"
+                "and that the app has a 'Run As' user, neither inactive nor frozen, and the scope api"
             )
         else:
             look_at = (
                 f"LEAD_ROUTER_CLIENT_ID, LEAD_ROUTER_USERNAME, {self._login.key_setting}, LEAD_ROUTER_AUDIENCE, "
-                "this machine's clock, and that the app is approved for the user"
+                "this machine's clock, and that the app is approved for the user, who is neither inactive nor frozen"
             )
         return f"Salesforce refused the login ({why}); check {look_at}" + clock_text(self.skew_s)
 

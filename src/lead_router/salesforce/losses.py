@@ -36,9 +36,10 @@ class PositionExpired:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An allowance is used up or a permission is missing: only time or a person helps."""
+    """An allowance is used up, a permission missing or the login refused: only time or a person helps."""
 
     text: str
+    login: bool = False
 
 
 @dataclass(frozen=True, slots=True)

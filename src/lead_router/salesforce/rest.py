@@ -148,7 +148,9 @@ class Rest:
         sent |= {"headers": {**_HEADERS, **(headers or {})}, "allow_redirects": False}
         token = self._tokens.token()
         with suppress(SessionExpired):
-            return self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
+            answer = self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
+            self._tokens.accepted()
+            return answer
         token = self._tokens.token(refused=token.access_token)
         return self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
 

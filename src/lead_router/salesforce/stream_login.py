@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from lead_router.errors import LeadRouterError, Permanent, RateLimited
+from lead_router.errors import LeadRouterError, LoginRefused, Permanent, RateLimited
 from lead_router.salesforce.losses import Broken, Lost, Refused
 
 
@@ -27,7 +27,8 @@ class Token(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds and bytes. Pauses between failures grow from `pause_s` to `pause_max_s`; a refusal waits `refused_s`.
+    """Seconds and bytes. Pauses between failures grow from `pause_s` to `pause_max_s`; a refusal waits `refused_s`,
+    one of the login `login_s`.
 
     A long poll may last what the server advises plus `slack_s`; every other request `request_s`. A replay id counts as
     complete after `settle_s` of silence (several events may bear one).
@@ -36,6 +37,7 @@ class Limits:
     pause_s: float = 0.5
     pause_max_s: float = 60.0
     refused_s: float = 300.0
+    login_s: float = 60.0
     request_s: float = 30.0
     slack_s: float = 20.0
     settle_s: float = 1.0
@@ -63,6 +65,8 @@ class StreamLogin:
                 self._token = await asyncio.to_thread(self._token_of, self._refused)
         except RateLimited as fault:
             raise Lost(Refused(str(fault)), wait_s=fault.retry_after) from None
+        except LoginRefused as fault:
+            raise Lost(Refused(str(fault), login=True)) from None
         except Permanent as fault:
             raise Lost(Refused(str(fault))) from None
         except LeadRouterError as fault:

@@ -173,17 +173,19 @@ class Subscription:
     async def _lose(self, lost: Lost) -> None:
         self._up = False
         self._failures += 1
-        self._fault = lost.loss.text
-        refused = isinstance(lost.loss, Refused)
+        loss = lost.loss
+        self._fault = loss.text
+        refused = isinstance(loss, Refused)
         self._state = "refused" if refused else "backing-off"
-        await self._line.drop(lost.loss)
+        await self._line.drop(loss)
         self._pause_s = max(self._backoff(), self._line.pause_s, lost.wait_s)
-        if refused:
-            self._pause_s = max(self._limits.refused_s * self._dice.uniform(0.8, 1.2), lost.wait_s)
+        if isinstance(loss, Refused):
+            rest_s = self._limits.login_s if loss.login else self._limits.refused_s
+            self._pause_s = max(rest_s * self._dice.uniform(0.8, 1.2), lost.wait_s)
         self._log.warning(
             "stream_refused" if refused else "stream_lost",
-            kind=type(lost.loss).__name__,
-            reason=lost.loss.text,
+            kind=type(loss).__name__,
+            reason=loss.text,
             failures=self._failures,
             pause_s=round(self._pause_s, 2),
         )
