@@ -21,6 +21,7 @@ from pathlib import Path
 
 import psycopg
 
+from benchmarks import queues_floor as floor
 from benchmarks import queues_report as report
 from benchmarks.named import put, told
 from benchmarks.queues_report import EMBEDDED, Figure, Runs
@@ -88,7 +89,7 @@ def _rates(
     figure: Figure, jobs: int, crews: Mapping[str, Sequence[Connection]], server: Server | None
 ) -> dict[str, float]:
     if not figure.workers:
-        return _handed_in(figure, max(TURNS, jobs * GIVEN[figure.together] // DRAINED), crews, server)
+        return _handed_in(figure, jobs * GIVEN[figure.together] // DRAINED, crews, server)
     found = {}
     for name, crew in crews.items():
         if WAYS[name].ordered or not figure.ordered:
@@ -100,16 +101,24 @@ def _rates(
 def _handed_in(figure: Figure, count: int, known: Iterable[str], server: Server | None) -> dict[str, float]:
     """In short turns: a disk that others use answers ten times later from one second to the next."""
     took: dict[str, float] = defaultdict(float)
+    count = max(count, 2 * TURNS * figure.together)  # the first transaction of each turn is not counted
+    timed = count - TURNS * figure.together
     names = [name for name in known if WAYS[name].synced]
     with ExitStack() as opened:
         urls = {name: opened.enter_context(_empty(name, server)) for name in names}
+        places = (
+            {floor.EMBEDDED: EMBEDDED} if server is None else {floor.SHARED: report.SHARED, floor.EMBEDDED: EMBEDDED}
+        )
+        bare = {name: opened.enter_context(_empty(place, server)) for name, place in places.items()}
         for name, url in urls.items():
             WAYS[name].install(url)
         for turn in range(TURNS):
             given = works(count, count)[turn::TURNS]
             for name, url in urls.items():
                 took[name] += WAYS[name].enqueue(url, given, figure.together, ordered=True)
-    return {name: count / seconds for name, seconds in took.items()}
+            for name, url in bare.items() if figure.together == 1 else ():
+                took[name] += floor.bare(url, given)
+    return {name: timed / seconds for name, seconds in took.items()}
 
 
 def _worked_off(name: str, figure: Figure, url: str, jobs: int, crew: Sequence[Connection]) -> float:

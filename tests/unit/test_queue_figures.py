@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchmarks import queues, queues_report
+from benchmarks import queues_floor as floor
 from benchmarks.queues import WrongWork, judge, works
 from benchmarks.queues_report import FREE, ORDERED, SINGLE
 
@@ -61,5 +62,22 @@ def test_the_benchmark_runs_whatever_is_installed(tmp_path, capsys, monkeypatch)
     monkeypatch.setattr(queues_report, "FIGURES", (SINGLE, ORDERED[0]))
 
     assert queues.main(["--jobs", "40", "--runs", "1", "--json", str(tmp_path / "seen.json")]) == 0
-    assert len(json.loads((tmp_path / "seen.json").read_text())["per second"]) == 2
+    assert len(json.loads((tmp_path / "seen.json").read_text())["per second"]) == 3  # with the bare row
     assert "| handed in one by one" in capsys.readouterr().out
+
+
+def test_the_floor_says_what_no_queue_can_reach():
+    """A commit of 1 ms beside others of 1.25 and 4: three times the first would be faster than any commit."""
+    rates = {floor.SHARED: 1000.0, floor.EMBEDDED: 2000.0, "pgqueuer": 800.0, "procrastinate": 250.0}
+    told = queues_report.beneath({(name, SINGLE): [rate] for name, rate in rates.items()})
+
+    assert "that commit alone is 25% of a job of procrastinate, 80% of a job of pgqueuer." in told
+    assert "would be 4.00 times procrastinate and 1.25 times pgqueuer: 3 times pgqueuer was out of reach" in told
+    assert "2,000 a second: a queue that did nothing else would be 8.00 times procrastinate and 2.50 times" in told
+
+
+def test_floors_are_no_columns_of_the_table():
+    """A bare row is not worked off."""
+    runs = {("PostgreSQL", SINGLE): [1.0], (floor.SHARED, SINGLE): [2.0]}
+
+    assert floor.SHARED not in queues_report.table(runs)
