@@ -132,11 +132,22 @@ def _worked_off(name: str, figure: Figure, url: str, jobs: int, crew: Sequence[C
             session.execute("VACUUM ANALYZE")  # as the server does by itself within minutes
     start, seen = _drained(url, crew[: figure.workers])
     judge(given, seen, f"{figure.name} by {name}")
-    return count * 1e9 / (max(at for _, at in seen) - start)
+    return rate(start, seen)
+
+
+def rate(start: int, seen: Seen) -> float:
+    """Jobs per second from the first that was done to the last, so that no worker's own start is counted.
+
+    Where all were done at one moment, from the word to go (`start`, nanoseconds).
+    """
+    times = [at for _, at in seen]
+    first, last = min(times), max(times)
+    begun = first if last > first else start
+    return sum(at > begun for at in times) * 1e9 / (last - begun)
 
 
 def _drained(url: str, crew: Sequence[Connection]) -> tuple[int, Seen]:
-    """When the word was given to go, and all that was run; nobody's connecting is counted."""
+    """When the word was given to go, and all that was run."""
     for pipe in crew:
         pipe.send(url)
     for pipe in crew:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import queues, queues_report
 from benchmarks import queues_floor as floor
-from benchmarks.queues import WrongWork, judge, works
+from benchmarks.queues import WrongWork, judge, rate, works
 from benchmarks.queues_report import FREE, ORDERED, SINGLE
 
 GIVEN = works(4, 2)  # keys 0 1 0 1
@@ -64,6 +64,16 @@ def test_the_benchmark_runs_whatever_is_installed(tmp_path, capsys, monkeypatch)
     assert queues.main(["--jobs", "40", "--runs", "1", "--json", str(tmp_path / "seen.json")]) == 0
     assert len(json.loads((tmp_path / "seen.json").read_text())["per second"]) == 3  # with the bare row
     assert "| handed in one by one" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [([(0, 5_000), (1, 5_000), (2, 6_000), (3, 7_000)], 1e6), ([(0, 2_000), (1, 2_000)], 2e6)],
+    ids=["by and by", "all at once"],
+)
+def test_a_rate_leaves_the_start_of_workers_out(seen, told):
+    """Two jobs in 2 microseconds after the first; where none came after it, the word to go at 1,000 ns counts."""
+    assert rate(1_000, seen) == told
 
 
 def test_the_floor_says_what_no_queue_can_reach():
