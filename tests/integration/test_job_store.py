@@ -505,6 +505,13 @@ class TestQueue:
         assert claim(store)[0].id > job.id
 
 
+class Reading:
+    """An engine that can only be read."""
+
+    def __init__(self, inner):
+        self.read = inner.read
+
+
 class TestSweep:
     def test_the_first_is_due_at_once_and_then_each_interval(self, database, store):
         """One taker per interval."""
@@ -534,6 +541,13 @@ class TestSweep:
         store.keep_sweep(left)
         database.wait(61)
         assert store.take_sweep(every_s=600) is None
+
+    def test_who_asks_in_vain_writes_nothing(self, store):
+        """It is asked all the time, and a lead's job may be waiting to be written."""
+        store.take_sweep(every_s=600)
+        store._engine, engine = Reading(store._engine), store._engine
+        assert store.take_sweep(every_s=600) is None
+        store._engine = engine
 
     def test_a_request_is_answered_once(self, store):
         """With the first reason that was not yet answered, whether asked for alone or with a recording (A25)."""

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.ports import Bury, Done, Position, Release, Retry
 from support.databases import CHANNEL, new_job
 from support.worker_rig import Rig
@@ -34,10 +35,12 @@ class Noting:
 
     def __init__(self, inner):
         self.inner, self.dialect, self.read, self.synced = inner, inner.dialect, inner.read, []
+        self.tidied = []
 
-    def write(self, steps, *, synced=True):
+    def write(self, steps, *, synced=True, tidies=False):
         self.synced.append(synced)
-        return self.inner.write(steps, synced=synced)
+        self.tidied.append(tidies)
+        return self.inner.write(steps, synced=synced, tidies=tidies)
 
     def close(self):
         self.inner.close()
@@ -57,6 +60,36 @@ def test_what_no_other_record_tells_is_synced(database, ending, synced):
     store.end([(jobs[0], ending), (jobs[1], Done("assigned"))])
 
     assert noting.synced == [True, False, synced]
+
+
+def test_a_lease_on_the_stream_is_not(database):
+    """It is kept every other second, and events would wait for the disk; who lost it finds the fence shut."""
+    store = database.open()
+    hold = store.hold(CHANNEL, "one", lease_s=60)
+    store._engine = noting = Noting(store._engine)
+    store.keep(hold, subscribed=True)
+
+    assert noting.synced == [False]
+
+
+def test_the_log_is_put_into_the_file_by_a_transaction_that_no_lead_waits_for(tmp_path):
+    """By the others only where it grew to what is kept of it, in pages."""
+    engine = SqliteEngine(tmp_path / "jobs.db")
+    ask = [("PRAGMA wal_autocheckpoint", {})]
+    told = [engine.write(ask, tidies=tidies)[0][0].popitem()[1] for tidies in (False, True, False)]
+    engine.close()
+
+    assert told == [4096, 1000, 4096]
+
+
+def test_the_end_of_a_job_is_such_a_one(database):
+    """It comes after the lead has its owner; event and claim come before."""
+    store = database.open()
+    store._engine = noting = Noting(store._engine)
+    store.record([new_job(1)])
+    store.end([(job, Done("assigned")) for job in store.claim("one", limit=1, lease_s=60)])
+
+    assert noting.tidied == [False, False, True]
 
 
 SETTINGS = {

@@ -28,11 +28,12 @@ class Engine(Protocol):
 
     dialect: Dialect
 
-    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
+    def write(self, steps: Sequence[Step], *, synced: bool = True, tidies: bool = False) -> list[list[Row]]:
         """Carry out the steps in one transaction; the rows that each returned.
 
         What is not `synced` is seen by all at once and outlives the program, but for a moment not the machine: should
         that lose its power, the last such transactions are gone, as if they had never been. What was synced never is.
+        One that `tidies` is waited for by no lead: it may do what the database puts off until a transaction has time.
         """
         ...
 

@@ -77,8 +77,9 @@ class PostgresEngine:
         self._address = _address(url)
         self._connection: Bounded | None = self._connect()
 
-    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
-        """All steps travel together, so that a transaction costs one round trip."""
+    def write(self, steps: Sequence[Step], *, synced: bool = True, tidies: bool = False) -> list[list[Row]]:
+        """All steps travel together, so that a transaction costs one round trip. The server tidies by itself."""
+        del tidies
         before = self._before + (_SYNCED if synced else _NOT_SYNCED)
         return self._guarded(lambda connection: _sent(connection, before, steps), self._answer_s)
 

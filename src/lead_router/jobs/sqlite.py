@@ -38,6 +38,12 @@ _NOT_SYNCED: Final = "PRAGMA synchronous = NORMAL"
 """To the log, by the next transaction of the connection; of a log that was cut short SQLite keeps what came first."""
 
 
+_TIDIES: Final = "PRAGMA wal_autocheckpoint = 1000"
+_TIDIES_LATE: Final = f"PRAGMA wal_autocheckpoint = {LOG_BYTES_MAX // 4096}"
+"""The log is put into the file, with two syncs more, once it has so many pages: by a transaction that nobody waits for,
+or, where none comes, by any."""
+
+
 class SqliteEngine:
     """See Engine. `clock` answers seconds since 1970."""
 
@@ -55,9 +61,10 @@ class SqliteEngine:
         self._connection: sqlite3.Connection | None = self._connect()
         self._file = _file_at(self._path)
 
-    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
+    def write(self, steps: Sequence[Step], *, synced: bool = True, tidies: bool = False) -> list[list[Row]]:
         """Immediate: taking the write lock later, in mid-transaction, fails at once instead of waiting."""
-        return self._transaction(partial(_carried_out, steps), _SYNCED if synced else _NOT_SYNCED, "BEGIN IMMEDIATE")
+        modes = (_SYNCED if synced else _NOT_SYNCED, _TIDIES if tidies else _TIDIES_LATE)
+        return self._transaction(partial(_carried_out, steps), *modes, "BEGIN IMMEDIATE")
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
         """One snapshot for all steps, beside any writer."""

@@ -129,7 +129,7 @@ class SqlJobStore(SqlListeners, SqlSweeps):
             return frozenset()
         rows = listed(ended(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
         synced = not all(isinstance(ending, Done) for _, ending in endings)
-        return self._ids(self._engine.write([self._step(sql.END, rows=rows)], synced=synced)[0])
+        return self._ids(self._engine.write([self._step(sql.END, rows=rows)], synced=synced, tidies=True)[0])
 
     def holders(self) -> frozenset[str]:
         """The names under which claims are held now, their leases expired or not, and of those that listen."""

@@ -41,6 +41,14 @@ SET_DISCARDS_RIGHT: Final = _SET_ENDS_RIGHT.replace(
     "{ended}", "j.status = 'done' AND substr(j.outcome, 1, 10) = 'discarded:'"
 )
 
+# The same conditions as those of the taking, the other way round: without a row none is due to be left.
+NO_SWEEP_DUE: Final = """
+    SELECT 1 FROM sweep
+    WHERE org_id = :org_id AND requested IS NULL
+      AND begun_at > {now} - :every_ms AND begun_at <= {now} + :set_back_ms
+      AND (kept_until IS NULL OR kept_until > {now})
+"""
+
 TAKE_SWEEP: Final = """
     INSERT INTO sweep (org_id, begun_for, begun_at, kept_until) VALUES (:org_id, :first, {now}, {now} + :kept_ms)
     ON CONFLICT (org_id) DO UPDATE

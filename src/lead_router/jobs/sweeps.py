@@ -32,10 +32,13 @@ class SqlSweeps(Verbs):
     def take_sweep(self, *, every_s: float) -> str | None:
         """The reason if a sweep is due, to one caller only; the first one ever is due at once.
 
-        One transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
+        Reads first: it is asked all the time, and a write would stand in the way of those that leads wait for. Then one
+        transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
         """
-        values = {"every_ms": in_ms(every_s), "set_back_ms": sweeping.SET_BACK_MS, "kept_ms": KEPT_MS}
-        take = self._step(sweeping.TAKE_SWEEP, **_REASONS, **values)
+        bounds = {"every_ms": in_ms(every_s), "set_back_ms": sweeping.SET_BACK_MS}
+        if self._read(sweeping.NO_SWEEP_DUE, **bounds):
+            return None
+        take = self._step(sweeping.TAKE_SWEEP, **_REASONS, **bounds, kept_ms=KEPT_MS)
         rights = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)
         steps = [self._step(right, set_back_ms=sweeping.SET_BACK_MS) for right in rights]
         rows = self._engine.write([*steps, take])[-1]
