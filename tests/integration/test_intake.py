@@ -38,6 +38,7 @@ class Listening:
         tokens = TokenHolder(login, session, now=now, sleep=lambda _: None, dice=random.Random(1))
         client = SalesforceOrg(Rest(tokens, session), IntakeSettings(), now=now)
         self.store = open_store(f"sqlite:///{path}", org_id=org.ready["org_id"])
+        self.woken = []
         self.source = CometdSource(
             channel=CHANNEL,
             token=tokens.token,
@@ -52,7 +53,8 @@ class Listening:
             org_id=org.ready["org_id"],
             own=partial(own_change, user_id=tokens.token().user_id),
             wait_s=0.25,
-            wake=lambda: None,
+            wake=lambda: self.woken.append("workers"),
+            wake_upkeep=lambda: self.woken.append("upkeep"),
         )
 
     def until(self, enough):
@@ -116,3 +118,12 @@ def test_an_overflow_asks_for_a_sweep_and_makes_no_job(listening):
     listening.until(lambda: listening.store.queue().sweep_requested is not None)
 
     assert listening.store.jobs() == []
+    assert listening.woken == ["upkeep"]
+
+
+def test_a_job_wakes_those_who_route(listening):
+    """And nobody else: what else is to be done can wait for its own time."""
+    _create(listening.org)
+    listening.until(lambda: listening.store.queue().queued == 1)
+
+    assert listening.woken == ["workers"]

@@ -123,6 +123,18 @@ def test_wake_ends_a_rest_at_once():
     assert steps.steps >= 3
 
 
+def test_a_loop_that_is_not_named_rests_on():
+    """Who has nothing to do does not take turns at the interpreter with who has."""
+    named, other = _Steps(), _Steps()
+    made, thread, _ = _run(Loop("a", lambda: named, 3600), Loop("b", lambda: other, 3600))
+    while not named.enough.wait(0.01):
+        made.wake("a")
+    made.stop()
+    thread.join(10)
+
+    assert (named.steps >= 3, other.steps) == (True, 1)
+
+
 def test_a_signal_that_the_system_gives_to_a_loops_thread_ends_the_run():
     """C22: such a one wakes no wait of the main thread, as one does not that comes just before a wait begins."""
     steps = _Steps()

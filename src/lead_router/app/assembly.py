@@ -27,6 +27,7 @@ from lead_router.salesforce.names import Channels
 from lead_router.settings import Settings
 
 INTAKE_WAIT_S = 1.0
+UPKEEP = "upkeep"
 UPKEEP_IDLE_S = 1.0
 
 
@@ -40,13 +41,16 @@ class Assembly:
     org_id: str
     breaker: Breaker
     vitals: Vitals
-    wake: Callable[[], None]
+    wake: Callable[..., None]
 
     def loops(self) -> tuple[Loop, ...]:
         """The loops, by name; none is built yet."""
-        numbers = range(1, self.settings.workers + 1)
-        workers = (Loop(f"worker-{number}", partial(self.worker, number), self.settings.poll_s) for number in numbers)
-        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, Loop("upkeep", self.upkeep, UPKEEP_IDLE_S))
+        numbered = enumerate(self._workers(), 1)
+        workers = (Loop(name, partial(self.worker, number), self.settings.poll_s) for number, name in numbered)
+        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S))
+
+    def _workers(self) -> tuple[str, ...]:
+        return tuple(f"worker-{number}" for number in range(1, self.settings.workers + 1))
 
     def store(self) -> JobStore:
         """A job store for the calling thread."""
@@ -80,7 +84,8 @@ class Assembly:
             org_id=self.org_id,
             own=own,
             wait_s=INTAKE_WAIT_S,
-            wake=self.wake,
+            wake=partial(self.wake, *self._workers()),
+            wake_upkeep=partial(self.wake, UPKEEP),
             hold=hold,
         )
 

@@ -56,7 +56,9 @@ def job_of(change: Change, cause: Cause, configuration: Configuration, org_id: s
 class Intake:
     """One subscription, one step at a time. The source gives a delivery again until it is stored.
 
-    Under a `hold` it records only while that stands. `heard` counts the events that it has stored, our own too.
+    `wake` tells of jobs, `wake_upkeep` of a sweep or reload that is asked for: who has nothing to do would only take
+    turns at the interpreter with who has. Under a `hold` it records only while that stands. `heard` counts the events
+    that it has stored, our own too.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Intake:
         own: Callable[[Change], bool],
         wait_s: float,
         wake: Callable[[], None],
+        wake_upkeep: Callable[[], None] = lambda: None,
         hold: Hold | None = None,
     ) -> None:
         self._source = source
@@ -80,6 +83,7 @@ class Intake:
         self._own = own
         self._wait_s = wait_s
         self._wake = wake
+        self._wake_upkeep = wake_upkeep
         self._hold = hold
         self.heard = 0
 
@@ -100,8 +104,10 @@ class Intake:
         self.heard += len(delivery.changes) + len(delivery.unreadable)
         if delivery.reload:
             self._reload(delivery.reload)
-        if recorded.created or recorded.asked or sweep or delivery.reload:
+        if recorded.created or recorded.asked:
             self._wake()
+        if sweep or delivery.reload:
+            self._wake_upkeep()
         if unreadable:
             reasons = sorted({one.reason for one in unreadable})
             _log.warning("events_quarantined", channel=self._channel, events=len(unreadable), reasons=reasons)

@@ -45,21 +45,21 @@ class Loop:
 class Runner:
     """Runs loops until `stop` is called or one of them fails `FAULTS_MAX` times in a row.
 
-    `loops` makes them, given the runner's own `wake`, by which one loop tells the others of work. Each step, and each
+    `loops` makes them, given the runner's own `wake`, by which one loop tells others of work. Each step, and each
     fault of one, is told to `vitals`.
     """
 
-    def __init__(self, loops: Callable[[Callable[[], None]], tuple[Loop, ...]], vitals: Vitals) -> None:
+    def __init__(self, loops: Callable[[Callable[..., None]], tuple[Loop, ...]], vitals: Vitals) -> None:
         self._stop = threading.Event()
         self._dead: str | None = None
         self._vitals = vitals
         self._loops = loops(self.wake)
         self._wakes = {loop.name: threading.Event() for loop in self._loops}
 
-    def wake(self) -> None:
-        """There is work: no loop rests longer."""
-        for event in self._wakes.values():
-            event.set()
+    def wake(self, *names: str) -> None:
+        """There is work: none of these loops rests longer, no loop at all where none is named."""
+        for name in names or self._wakes:
+            self._wakes[name].set()
 
     def stop(self) -> None:
         """Finish the current steps and end."""
