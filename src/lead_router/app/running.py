@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -96,6 +97,8 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
             doubts = (doubt(settings.database), None if sole else _SECOND)
             for warning in (*configuration.warnings, *filter(None, doubts)):
                 _log.warning("router_warned", text=warning)
+            gc.collect()
+            gc.freeze()  # what is there now stays: to look through it again and again would hold up leads
             code = runner.run()
             _log.info("router_stopped", code=code)
             return code
