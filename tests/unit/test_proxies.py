@@ -9,6 +9,7 @@ import pytest
 from lead_router.salesforce import bayeux
 from lead_router.salesforce.longpoll import LongPoll
 from lead_router.salesforce.proxies import proxy_for
+from lead_router.salesforce.wire import open_session
 from support.raw_server import raw_server
 
 PROXY = "http://user:secret@proxy.example:3128"
@@ -56,3 +57,15 @@ def test_cometd_is_spoken_through_the_proxy_of_every_protocol(monkeypatch):
         monkeypatch.setenv("ALL_PROXY", proxy.url.removeprefix("http://"))
         asyncio.run(post("http://org.example/cometd/66.0"))
     assert proxy.asked == ["http://org.example/cometd/66.0"]
+
+
+def test_rest_asks_the_environment_once_for_each_host(monkeypatch):
+    """What it answers is what requests' own sessions find, call for call."""
+    urls = ("https://acme.my.salesforce.com/a", "https://acme.my.salesforce.com/b", "https://other.my.salesforce.com/a")
+    monkeypatch.setenv("HTTPS_PROXY", PROXY)
+    session = open_session("https://acme.my.salesforce.com")
+    first = [session.merge_environment_settings(url, {}, None, None, None)["proxies"].get("https") for url in urls[:1]]
+    monkeypatch.delenv("HTTPS_PROXY")
+    later = [session.merge_environment_settings(url, {}, None, None, None)["proxies"].get("https") for url in urls]
+
+    assert (first, later) == ([PROXY], [PROXY, PROXY, None])

@@ -123,6 +123,23 @@ def trusting(ca_file: Path | None) -> ssl.SSLContext:
         raise Misconfigured(f"LEAD_ROUTER_CA_FILE: {ca_file} cannot be used: {why}") from None
 
 
+class Session(requests.Session):
+    """Asks the environment once for each host which proxy and authorities it names: a tenth of a call else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._settled: dict[str, Any] = {}
+
+    def merge_environment_settings(self, url: Any, proxies: Any, stream: Any, verify: Any, cert: Any) -> Any:
+        """As requests' own, for a call that brings no settings of its own."""
+        if proxies or stream is not None or verify is not None or cert is not None:
+            return super().merge_environment_settings(url, proxies, stream, verify, cert)
+        host = "/".join(str(url).split("/", 3)[:3])
+        if host not in self._settled:
+            self._settled[host] = super().merge_environment_settings(url, proxies, stream, verify, cert)
+        return {**self._settled[host]}
+
+
 def open_session(
     login_url: str,
     *,
@@ -141,7 +158,7 @@ def open_session(
     url = urlsplit(base_url(login_url, "the login URL"))
     plain = url.netloc if url.scheme == "http" else None
     inner = adapter or HTTPAdapter(max_retries=0, pool_connections=4, pool_maxsize=POOL_MAX)
-    session = requests.Session()
+    session = Session()
     session.auth = _as_it_is  # else an entry in ~/.netrc would replace the bearer token
     wire = Wire(
         inner, connect_s=connect_s, read_s=read_s, plain=plain, ca_file=ca_file, answer_max_bytes=answer_max_bytes
