@@ -28,24 +28,25 @@ from support.third_program import Form
 COMPOSITE = f"{DATA_PATH}composite"
 
 
-def bare(org: Simulator, leads: Sequence[dict[str, str]]) -> tuple[float, ...]:
-    """Milliseconds for each lead, from the sending of the read to the commit's time in the org.
+def bare(org: Simulator, leads: Sequence[dict[str, str]]) -> tuple[tuple[float, float], ...]:
+    """Milliseconds of read and write for each lead, from the sending of the read to the commit's time in the org.
 
     What is sent was made ready before; the answer to the read is taken in and not looked at.
     """
     form, sent = Form(org), Sent(org)
     host = org.url.partition("://")[2]
     with closing(http.client.HTTPConnection(host, timeout=60)) as line, closing(Witness(org.url)) as witness:
-        began = {}
+        began: dict[str, tuple[float, float]] = {}
         for lead in leads:
             lead_id = form.post(lead)
             read, write = sent.bodies(lead_id)
-            began[lead_id] = time.time() * 1000
+            at = time.time() * 1000
             for body in (read, write):
+                began[lead_id] = at, time.time() * 1000
                 line.request("POST", COMPOSITE, body, sent.headers)
                 line.getresponse().read()
         _, owned = commits(witness.lead_changes())
-    return tuple(owned[lead_id] - at for lead_id, at in began.items())
+    return tuple((wrote - read, owned[lead_id] - wrote) for lead_id, (read, wrote) in began.items())
 
 
 class Withheld(Exception):

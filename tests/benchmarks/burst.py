@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -19,18 +20,21 @@ from simple_salesforce.exceptions import SalesforceError
 
 from benchmarks.bare import bare
 from benchmarks.figures import TOGETHER, Burst, Lone, Play, burst, commits
+from benchmarks.lone_stages import staged
+from benchmarks.report import HERE
 from lead_router.demo.witness import Witness
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
 from support.company import scenario
-from support.router import Router, environment, routers, until
+from support.router import PROGRAM, Router, environment, routers, until
 from support.simulator import Simulator, simulator
 from support.third_program import THREADS, Form, log_in
 
 REPS = 5  # of each group
 SETTLE_S = 600.0
 LONE_S = 30.0
-BARE = 15  # leads by two bare round trips; they hardly differ
+BARE = 30  # leads by two bare round trips
+MARKS = "marks.json"
 LOOK_S = 0.01
 PAUSE_S = (0.05, 0.25)  # between lone leads, uneven, so that they keep no step with any timer
 DEFAULTS = {"connect_timeout_s": "5", "read_timeout_s": "30", "lease_s": "60", "poll_s": "0.5"}
@@ -69,12 +73,14 @@ def by_router(play: Play) -> Burst:
 def lone(leads: int, latency_ms: int) -> Lone:
     """Leads that come one by one, each when the one before has its owner and the router has been idle for a while.
 
+    One more comes before them and is not counted: org and router do for it what they do once.
+
     Then some by two bare round trips each, on the same org without the router.
     """
     dice = random.Random(leads)
-    with _running(Play(leads, 1, latency_ms)) as running:
+    with _running(Play(leads, 1, latency_ms), program=(str(HERE / "lone_router.py"), MARKS)) as running:
         form = Form(running.org)
-        for number in range(leads):
+        for number in range(leads + 1):
             time.sleep(dice.uniform(*PAUSE_S))
             form.post(_buyer(number, 1))
             _await(running.jobs, number + 1)
@@ -82,9 +88,14 @@ def lone(leads: int, latency_ms: int) -> Lone:
         running.router.stop()
         with closing(Witness(running.org.url)) as witness:
             created, owned = commits(witness.lead_changes())
-        trips = bare(running.org, [_buyer(number, 1) for number in range(leads, leads + BARE)])
+        del created[next(iter(created))]
+        marks = json.loads((running.router.folder / MARKS).read_text("ascii"))
+        trips = bare(running.org, [_buyer(number, 1) for number in range(leads + 1, leads + 1 + BARE)])
     waits = tuple(float(owned[one] - created[one]) for one in created)
-    return Lone(latency_ms, waits, statistics.median(trips), rest_mb)
+    read_ms, write_ms = (statistics.median(several) for several in zip(*trips, strict=True))
+    both = sorted(read + write for read, write in trips)
+    stages = staged(created, owned, marks, (read_ms, write_ms))
+    return Lone(latency_ms, waits, statistics.median(both), rest_mb, both[-1], stages)
 
 
 def by_loop(play: Play, threads: int = 1) -> Burst:
@@ -145,11 +156,11 @@ def _org(play: Play) -> Iterator[Simulator]:
 
 
 @contextmanager
-def _running(play: Play) -> Iterator[Running]:
+def _running(play: Play, program: Sequence[str] = PROGRAM) -> Iterator[Running]:
     with ExitStack() as opened:
         org = opened.enter_context(_org(play))
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="lead-router-burst-")))
-        router = Router(folder, environment(org, "sqlite:///jobs.db", **DEFAULTS))
+        router = Router(folder, environment(org, "sqlite:///jobs.db", **DEFAULTS), program)
         opened.enter_context(routers(router))
         router.await_event("leads_swept")
         database = f"sqlite:///{folder / 'jobs.db'}"

@@ -14,6 +14,7 @@ from typing import TypeVar
 from benchmarks import end_to_end_report as page
 from benchmarks.burst import by_loop, by_router, lone
 from benchmarks.figures import Burst, Lone, Play, Seen, floor_calls, middle
+from benchmarks.lone_stages import stage_table
 from benchmarks.named import Named, put, told
 from benchmarks.report import HERE, machine, rewritten
 
@@ -30,7 +31,7 @@ USUAL = (
 )
 EVERY = tuple(Play(leads, groups, ms) for ms in LATENCIES_MS for groups in GROUPS for leads in SIZES)
 QUICK = (Play(100, 10, 0), Play(400, 10, 50))
-LONE = {0: 50, 50: 50, 150: 40}
+LONE = {0: 100, 50: 100, 150: 100}
 LOOP_S = 4.0  # about as long as a loop is let run
 LOOP_CALL_S = 0.004  # what a call costs it besides the latency
 THREADS = (10, 25, 50)  # each with a connection of its own
@@ -47,7 +48,16 @@ def main(words: Sequence[str] | None = None) -> int:
     few = dict.fromkeys((0, 50), 10) if options.quick else {ms: options.lone or many for ms, many in LONE.items()}
     seen = measured(plays, few, options.runs)
     figures = named(seen)
-    lines = (page.lone_table(seen.lone), "", page.burst_table(seen), "", told(figures), started)
+    lines = (
+        page.lone_table(seen.lone),
+        "",
+        stage_table(seen.lone),
+        "",
+        page.burst_table(seen),
+        "",
+        told(figures),
+        started,
+    )
     sys.stdout.write("\n".join(lines) + "\n")
     if options.record:
         document = HERE / "REPORT.md"

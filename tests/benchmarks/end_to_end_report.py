@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from benchmarks.chart import Panel, svg
 from benchmarks.figures import PER, Burst, Lone, Play, Seen, floor_calls, middle
+from benchmarks.lone_stages import TRIED, stage_table
 from benchmarks.report import MARK, table
 
 CHART = "end-to-end.svg"
@@ -18,6 +19,7 @@ LONE_HEADS = (
     "p50 ms",
     "p99 ms",
     "two bare trips ms",
+    "slowest",
     "beyond them: p50 ms",
     "p99 ms",
     "memory MB",
@@ -49,7 +51,8 @@ def lone_table(several: tuple[Lone, ...]) -> str:
     """A row for each latency."""
     rows = [LONE_HEADS]
     for one in several:
-        waits = [f"{value:,.0f}" for value in (one.wait_ms(50), one.wait_ms(99), one.bare_ms)]
+        figures = (one.wait_ms(50), one.wait_ms(99), one.bare_ms, one.bare_most_ms)
+        waits = [f"{value:,.0f}" for value in figures]
         beyond = [f"{one.overhead_ms(part):,.0f}" for part in (50, 99)]
         rows.append((f"{one.latency_ms} ms", f"{len(one.waits_ms)}", *waits, *beyond, f"{one.rest_mb:,.0f}"))
     return table(rows)
@@ -83,7 +86,8 @@ def section(seen: Seen, machine: str) -> str:
         for threads, bursts in by_threads.items()
     ]
     told = ", ".join(f"{one.lost} of {one.leads} in {threads} threads at {ms} ms" for ms, threads, one in lost)
-    return SECTION.format(machine=machine, lone=lone_table(seen.lone), bursts=burst_table(seen), chart=CHART, lost=told)
+    tables = {"lone": lone_table(seen.lone), "stages": stage_table(seen.lone), "bursts": burst_table(seen)}
+    return SECTION.format(machine=machine, tried=TRIED, chart=CHART, lost=told, **tables)
 
 
 def _owned(one: Burst, play: Play, until_s: float) -> Iterator[tuple[float, float]]:
@@ -124,6 +128,10 @@ Lone leads, each while the router had nothing to do:
 
 {lone}
 
+Where that time went:
+
+{stages}
+
 Bursts: all leads at once.
 
 {bursts}
@@ -140,10 +148,15 @@ change events (whole milliseconds); *leads/s* from the first creation to the las
 stream. So a lone lead cannot have its owner before two round trips: one to read, one to write.
 
 *Two bare trips* are these two requests as the router's client makes them, sent over an open connection by a client that
-does nothing else, to the same org: the latency twice, and the simulated org's own time; the median. What is *beyond
+does nothing else, to the same org: the latency twice, and the simulated org's own time; the median, and the slowest of
+30. What is *beyond
 them* is the event's way to the router, its intake, two transactions of the job database (the job, which is synced to
 disk, and its claim, which is not), building and reading the requests, the decision; and that these share the machine's
-cores with the org. Of fewer than 100 leads p99 is the slowest one.
+cores with the org. Of fewer than 100 leads p99 is the slowest one. The stages are noted by the router of the same run
+(`lone_router.py`: a look at the clock before and after each); their medians need not add up to the median of the whole.
+A lead before them is not counted: org and router read formulas and open connections for it.
+
+{tried}
 
 *The floor of calls* is a read and a write for each 200 leads, as many as one commit takes.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 USER_PREFIX = "005"
@@ -62,14 +62,21 @@ class Burst:
 class Lone:
     """Leads that came one after the other, each while the router had nothing to do; waits are from creation to owner.
 
-    `bare_ms` is what the same read and the same write took a client that does nothing else, the median on the same org.
-    `rest_mb` is the memory that the router held afterwards.
+    `bare_ms` is what the same read and the same write took a client that does nothing else, the median on the same org,
+    `bare_most_ms` the slowest of them. `rest_mb` is the memory that the router held afterwards, `stages` where the
+    waits went (`lone_stages.staged`).
     """
 
     latency_ms: int
     waits_ms: tuple[float, ...]
     bare_ms: float
     rest_mb: float
+    bare_most_ms: float = 0.0
+    stages: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def stage_ms(self, name: str, part: int) -> float:
+        """What `part` percent of the leads spent in a stage at most."""
+        return percentile(sorted(self.stages[name]), part)
 
     def wait_ms(self, part: int) -> float:
         """What `part` percent of the leads waited at most."""

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from support.simulator import Simulator
 
 COMMAND_S = 30.0
 LOOK_S = 0.05
+PROGRAM = ("-m", "lead_router", "run")
 QUIT_S = 25.0  # longer than the router's own drain
 # A killed router's claims are free again when its lease is over, and a lease must outlast both time-outs by 10 s.
 LIMITS = {"CONNECT_TIMEOUT_S": "0.5", "READ_TIMEOUT_S": "3", "LEASE_S": "13.5", "POLL_S": "0.2"}
@@ -79,9 +80,10 @@ def command(folder: Path, settings: Mapping[str, str], *words: str, within_s: fl
 class Router:
     """A `lead-router run` that may be started, killed and stopped again and again; its log is kept throughout."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, settings: Mapping[str, str], program: Sequence[str] = PROGRAM) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        self.program = program
         self.settings = dict(settings)
         self.log = folder / "router.log"
         self.process: subprocess.Popen[bytes] | None = None
@@ -92,7 +94,7 @@ class Router:
         self._before = len(self.events("router_started"))
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "lead_router", "run"],
+                [sys.executable, *self.program],
                 cwd=self.folder,
                 env=self.settings,
                 stdin=subprocess.DEVNULL,
