@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from org_simulator.pubsub.serving import Endpoint
 
 INSTALL = ".venv/bin/pip install --editable '.[pubsub]'"
+SWITCH_S = 0.0005  # a request's thread and the streams' hand over at once, as in an org they are different machines
 SHUTDOWN_S = 2.0  # for requests under way when the end is asked for
 
 
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.pubsub_port is not None and not _speaks_grpc():
         print(f"org_simulator: --pubsub-port needs the extra 'pubsub': {INSTALL}", file=sys.stderr)  # noqa: T201
         return 2
+    sys.setswitchinterval(SWITCH_S)
     logging.basicConfig(level=logging.INFO if options.access_log else logging.WARNING, stream=sys.stderr)
     try:
         world = _world(options)
