@@ -19,6 +19,7 @@ _TIMES = {
     "sweep": ("begun_at", "kept_until"),
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
+    "enrichment": ("answered_at", "next_run_at", "asked_at"),
 }
 
 

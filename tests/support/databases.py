@@ -25,6 +25,7 @@ _TIMES = {
     "sweep": ("begun_at", "kept_until"),
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
+    "enrichment": ("answered_at", "next_run_at", "asked_at"),
     "listener": ("lease_until", "taken_at", "subscribed_at", "heard_at", "silent_at", "silent_since"),
 }
 

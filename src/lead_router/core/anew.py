@@ -30,8 +30,10 @@ def _new(configuration: Configuration, lead: Lead) -> Lead:
     fields = {name: None if name.startswith(_OURS) else known.get(name, value) for name, value in lead.fields.items()}
     if isinstance(fields.get("Owner"), Mapping) and owner != lead.owner_id:
         fields["Owner"] = {"Type": "User" if is_user(owner) else "Queue"}
+    changed = {name: value for name, value in fields.items() if value != lead.fields.get(name)}
     return replace(
         lead,
+        enriched=None if lead.enriched is None else {**lead.enriched, **changed},
         owner_id=owner,
         status=status,
         round=0,

@@ -70,7 +70,7 @@ def _decision(table: Table, ask: Ask) -> Decision:
     table.seen.add(lead.id)
     last = last_round(table, lead)
     submission = None if routed_before(table, lead) else submission_of(lead.fields, table.configuration)
-    notes = (want.note,) if want.note else ()
+    notes = (want.note, *lead.notes) if want.note else lead.notes
     decision = _by_course(table, Case(ask, lead, last + 1, submission, former_of(table, lead), notes))
     _note_for_siblings(table, submission, decision)
     return decision

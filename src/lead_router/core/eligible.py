@@ -84,7 +84,7 @@ def refusal(member: Member, lead: Lead, moment: Moment, book: Rulebook) -> str |
         return f"criteria of accepted leads cannot be used: {accepts}"
     if any(path.lower() not in book.lead_fields for path in accepts.fields):
         return "criteria of accepted leads ask for fields that are not read yet"
-    return None if accepts.matches(lead.fields, moment.at) else "does not accept this lead"
+    return None if accepts.matches(lead.seen, moment.at) else "does not accept this lead"
 
 
 @lru_cache(maxsize=4096)

@@ -151,7 +151,7 @@ def _rule_and_owner(decision: Decision) -> tuple[Rule | None, str | None]:
 def _rules(table: Table, lead: Lead, decided: Rule | None) -> tuple[RuleAccount, ...]:
     at = table.moment.at
     return tuple(
-        RuleAccount(one.rule, one.criteria.matches(lead.fields, at), one.rule == decided) for one in table.book.rules
+        RuleAccount(one.rule, one.criteria.matches(lead.seen, at), one.rule == decided) for one in table.book.rules
     )
 
 

@@ -49,6 +49,7 @@ class Lead:
     `status` is `Lead.Status`; `held`, `queued` and `failed` say that `Routing_Status__c` shows Held, Queued or Failed,
     `told` is the text beside it, cut to its field; `overridden_at` is when others changed its owner, as far as it shows
     that; `changed_at` is when anybody last changed it, by Salesforce's clock, None for a lead that was not read there.
+    `enriched` is `fields` with what hops added, None where none did; `notes` are their sentences for the ledger.
     """
 
     id: str
@@ -65,6 +66,13 @@ class Lead:
     queued: bool = False
     failed: bool = False
     changed_at: datetime | None = None
+    enriched: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seen(self) -> Mapping[str, Any]:
+        """The fields as rules and members' criteria see them."""
+        return self.fields if self.enriched is None else self.enriched
 
     def shows(self, reason: str) -> bool:
         """Whether the lead already says that it is held for this reason, as far as its field has room."""

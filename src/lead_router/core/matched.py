@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TypeAlias
 
 from lead_router.core import wording
-from lead_router.core.addresses import PUBLIC_DOMAINS, address, written
+from lead_router.core.addresses import address, written
+from lead_router.core.domains import PUBLIC_DOMAINS
 from lead_router.core.duty import Off, absence_of, hours_closed
 from lead_router.core.eligible import Former
 from lead_router.core.ids import is_user

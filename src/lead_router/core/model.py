@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lead_router.core.decisions import Assign, Batch, Count, Decision, Follow, Hold, Observed, Skip, Write
+from lead_router.core.enrichment import Asking
 from lead_router.core.leads import Ask, Cause, Elder, Lead, LedgerRow, Match, Outcome, Status, Submission
 from lead_router.core.rollout import ALL_LIVE, Rollout, Switch
 from lead_router.core.roster import Absence, Group, Holiday, Hours, Member, Mode, Recurrence, Reroute, Turn, Window
+from lead_router.core.scoring import Scoring
 from lead_router.core.targets import MatchBy, MatchOn, Rule, Target, ToGroup, ToMatched, ToOwner
 
 __all__ = [
@@ -65,7 +67,7 @@ class Configuration:
     status an intake status, and the clause `unassigned` (blank: all) holds. `hours` are by their id, `absences` by user
     id; `fallbacks` maps group ids to the ids of their fallback groups. `roster` is the groups as people keep them,
     without what turns change, so that a change of anyone's duty shows; who is next stands in a snapshot alone.
-    `rollout` says which features are in force.
+    `rollout` says which features are in force. Leads are scored and enriched where `scoring` and `enrichment` are set.
     """
 
     rules: tuple[Rule, ...]
@@ -86,6 +88,8 @@ class Configuration:
     warnings: tuple[str, ...] = ()
     roster: tuple[Group, ...] = ()
     rollout: Rollout = ALL_LIVE
+    scoring: Scoring | None = None
+    enrichment: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,8 @@ def _rulebook(configuration: Configuration) -> Rulebook:
     )
     rules, unassigned, warnings, types = _compiled(parts)
     statuses = frozenset(fold(status) for status in configuration.intake_statuses)
-    fields = frozenset(path.lower() for path in configuration.lead_fields)
+    scored = configuration.scoring.names if configuration.scoring is not None else ()
+    fields = frozenset(path.lower() for path in (*configuration.lead_fields, *scored))
     return Rulebook(rules, unassigned, configuration.intake_owners, statuses, warnings, types, fields)
 
 
@@ -84,7 +85,7 @@ def first_match(book: Rulebook, lead: Lead, at: datetime) -> Rule | None:
 
 def matching(book: Rulebook, lead: Lead, at: datetime) -> Iterator[Rule]:
     """The rules whose criteria the lead meets, lowest precedence number first."""
-    return (one.rule for one in book.rules if one.criteria.matches(lead.fields, at))
+    return (one.rule for one in book.rules if one.criteria.matches(lead.seen, at))
 
 
 def status_is_intake(book: Rulebook, lead: Lead, at: datetime) -> bool:

@@ -17,7 +17,16 @@ from lead_router.errors import Misconfigured
 from lead_router.jobs.engine import SETTING, Engine, Row, Run
 
 TABLES: Final = frozenset(
-    {"routing_job", "stream_position", "quarantine", "sweep", "observation", "observed_rotation", "listener"}
+    {
+        "routing_job",
+        "stream_position",
+        "quarantine",
+        "sweep",
+        "observation",
+        "observed_rotation",
+        "listener",
+        "enrichment",
+    }
 )
 
 _CREATE: Final = """

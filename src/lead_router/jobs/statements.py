@@ -24,7 +24,10 @@ RECORD_JOBS: Final = """
                              ordering_key, payload, status, attempts, max_attempts, next_run_at, created_at)
     SELECT :org_id, r.value ->> 'idempotency_key', r.value ->> 'submission_even', r.value ->> 'submission_odd',
            r.value ->> 'lead_id', r.value ->> 'ordering_key', r.value ->> 'payload', 'queued', 0, :max_attempts,
-           {now}, {now}
+           {now} + CASE WHEN :wait_ms > 0 AND NOT EXISTS (
+               SELECT 1 FROM enrichment AS e
+               WHERE e.org_id = :org_id AND e.lead_id = r.value ->> 'lead_id' AND e.result IS NOT NULL
+           ) THEN :wait_ms ELSE 0 END, {now}
     FROM {rows}
     WHERE {may}
     ORDER BY r.key

@@ -20,6 +20,7 @@ from lead_router.errors import Superseded
 from lead_router.jobs import forgetting, listener_statements, observing, views
 from lead_router.jobs import statements as sql
 from lead_router.jobs.engine import Engine, Row, Step
+from lead_router.jobs.enrichments import SqlEnrichments
 from lead_router.jobs.listeners import SqlListeners, fence_of
 from lead_router.jobs.sweeps import SqlSweeps
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
@@ -38,6 +39,7 @@ from lead_router.ports import (
     Sibling,
     Unreadable,
     Waiting,
+    Wanted,
 )
 
 CLAIM_MAX: Final = 200
@@ -50,7 +52,7 @@ DISCARDED_KEPT_S: Final = 365 * 86_400.0
 """Seconds for which at least a discarded job is remembered: until then no sweep brings its lead again."""
 
 
-class SqlJobStore(SqlListeners, SqlSweeps):
+class SqlJobStore(SqlListeners, SqlSweeps, SqlEnrichments):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
 
     def __init__(self, engine: Engine, *, org_id: str, max_attempts: int = ATTEMPTS_MAX) -> None:
@@ -66,6 +68,7 @@ class SqlJobStore(SqlListeners, SqlSweeps):
         sweep: str | None = None,
         changed: Collection[str] = (),
         hold: Hold | None = None,
+        wanted: Wanted | None = None,
     ) -> Recorded:
         """One transaction: neither an event without its job nor a job without its position, nor a change unasked.
 
@@ -84,7 +87,9 @@ class SqlJobStore(SqlListeners, SqlSweeps):
         if changed:
             rows = listed({"lead_id": lead_id} for lead_id in sorted(changed))
             steps.append(self._step(sql.ASK_CHANGED, rows=rows, **fence))
-        steps.append(self._recorded(jobs, fence))
+        if wanted is not None and jobs:
+            steps.insert(len(steps) - bool(changed), self._wanted(jobs, wanted, fence))
+        steps.append(self._recorded(jobs, fence, wait_s=wanted.wait_s if wanted is not None else 0.0))
         answers = self._engine.write(steps)
         if hold is not None and not answers[1]:
             raise Superseded(f"another router listens to {hold.channel}: nothing was recorded")
@@ -261,11 +266,12 @@ class SqlJobStore(SqlListeners, SqlSweeps):
         """Leases stay as they are: claims not ended are taken over when they run out."""
         self._engine.close()
 
-    def _recorded(self, jobs: Sequence[NewJob], fence: Mapping[str, Any]) -> Step:
+    def _recorded(self, jobs: Sequence[NewJob], fence: Mapping[str, Any], *, wait_s: float) -> Step:
         rows = [recorded(job) for job in jobs]
+        values = {"max_attempts": self._max_attempts, "wait_ms": in_ms(wait_s), **fence}
         if len(rows) == 1:
-            return self._step(sql.RECORD_JOB, max_attempts=self._max_attempts, **rows[0], **fence)
-        return self._step(sql.RECORD_JOBS, rows=listed(rows), max_attempts=self._max_attempts, **fence)
+            return self._step(sql.RECORD_JOB, **values, **rows[0])
+        return self._step(sql.RECORD_JOBS, rows=listed(rows), **values)
 
     def _quarantined(self, event: Unreadable, fence: Mapping[str, Any]) -> Step:
         digest = hashlib.sha256(event.body).hexdigest()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from lead_router.jobs import enriching, sweeping
 from lead_router.jobs import statements as sql
-from lead_router.jobs import sweeping
 from lead_router.jobs.listeners import fence_of
 from lead_router.jobs.verbs import Verbs
 from lead_router.jobs.writing import in_ms, storable
@@ -39,7 +39,8 @@ class SqlSweeps(Verbs):
         if self._read(sweeping.NO_SWEEP_DUE, **bounds):
             return None
         take = self._step(sweeping.TAKE_SWEEP, **_REASONS, **bounds, kept_ms=KEPT_MS)
-        rights = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)
+        jobs = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)
+        rights = (*jobs, enriching.SET_RIGHT)
         steps = [self._step(right, set_back_ms=sweeping.SET_BACK_MS) for right in rights]
         rows = self._engine.write([*steps, take])[-1]
         return rows[0]["begun_for"] if rows else None

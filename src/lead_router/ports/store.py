@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
 from lead_router.core.model import Submission
+from lead_router.ports.enrichment import Enrichments, Wanted
 from lead_router.ports.listener import Hold, Listeners
 from lead_router.ports.observation import Observation, Observed
 from lead_router.ports.queue import QueueView
@@ -142,7 +143,7 @@ class Done:
 Ending: TypeAlias = Done | Retry | Release | Bury
 
 
-class JobStore(Listeners, Sweeps, Protocol):
+class JobStore(Listeners, Sweeps, Enrichments, Protocol):
     """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
 
     Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.
@@ -157,11 +158,12 @@ class JobStore(Listeners, Sweeps, Protocol):
         sweep: str | None = None,
         changed: Collection[str] = (),
         hold: Hold | None = None,
+        wanted: Wanted | None = None,
     ) -> Recorded:
         """Write jobs, stream position, quarantined events and a request for a sweep in one transaction.
 
         Held jobs of the `changed` leads, by id, are due now; those at work keep their claim, and are due as soon as it
-        ends by being held. No other job is touched.
+        ends by being held. No other job is touched. New jobs' leads are enriched as far as that is `wanted`.
         With a hold it is kept by that; raises Superseded, with nothing written, where another one holds the channel.
         """
         ...

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from lead_router.core.addresses import PUBLIC_DOMAINS, address
+from lead_router.core.addresses import address
+from lead_router.core.domains import PUBLIC_DOMAINS
 from lead_router.core.model import Configuration, Lead, Match, MatchBy, MatchOn, Switch, ToMatched
 from lead_router.salesforce import queries
 from lead_router.salesforce.names import Objects, Standard
