@@ -111,8 +111,8 @@ class Shaky:
         self._inner = inner
         self._router = router
 
-    def write(self, steps: Sequence[Step], *, synced: bool = True) -> list[list[Row]]:
-        return self._carry_out("write", partial(self._inner.write, synced=synced), steps)
+    def write(self, steps: Sequence[Step], *, synced: bool = True, tidies: bool = False) -> list[list[Row]]:
+        return self._carry_out("write", partial(self._inner.write, synced=synced, tidies=tidies), steps)
 
     def read(self, steps: Sequence[Step]) -> list[list[Row]]:
         return self._carry_out("read", self._inner.read, steps)
