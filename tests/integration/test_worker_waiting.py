@@ -128,6 +128,29 @@ def test_a_full_claim_sees_the_waiting_too(rig: Rig):
     assert [int(row["Turn__c"]) for row in rig.ledger() if row["Lead__c"] == older] == [1]
 
 
+def test_a_lead_keeps_its_place_through_a_fault_of_the_service(rig: Rig):
+    """It was just being asked again when Salesforce went away; a newer one that is due before it waits."""
+    refs = rig.rest_org.refs
+    for rep in REPS:
+        rig.rest_org.update(refs[f"{rep}_emea"], Active__c=False)
+    (older,) = rig.leads(1)
+    rig.drain()
+    for rep in REPS:
+        rig.rest_org.update(refs[f"{rep}_emea"], Active__c=True)
+    rig.clock.advance(900)
+    rig.rest_org.fault("unreachable", path="/composite", count=1)
+    rig.router._batch_max = 1
+    rig.router.step()
+    rig.leads(1)
+    rig.clock.advance(rig.breaker.open_s())
+    for _ in range(5):
+        rig.drain()
+        rig.clock.advance(5)
+
+    assert rig.turns() == [1, 2]
+    assert [int(row["Turn__c"]) for row in rig.ledger() if row["Lead__c"] == older] == [1]
+
+
 def joins(rig: Rig) -> None:
     org = rig.rest_org
     user = org.insert("User", Username="cat@sim.example", LastName="Cat")

@@ -143,8 +143,9 @@ END: Final = """
         outcome = r.value ->> 'outcome',
         submission_key = COALESCE(r.value ->> 'submission_even', submission_key),
         submission_odd = COALESCE(r.value ->> 'submission_odd', submission_odd),
-        held_group = r.value ->> 'held_group',
-        held_since = CAST(r.value ->> 'held_since' AS BIGINT),
+        held_group = CASE WHEN r.value ->> 'keeps' = 'place' THEN held_group ELSE r.value ->> 'held_group' END,
+        held_since = CASE WHEN r.value ->> 'keeps' = 'place' THEN held_since
+                          ELSE CAST(r.value ->> 'held_since' AS BIGINT) END,
         claim_token = NULL, locked_by = NULL, locked_at = NULL, lease_until = NULL
     FROM {rows}
     WHERE routing_job.id = CAST(r.value ->> 'id' AS BIGINT) AND routing_job.claim_token = r.value ->> 'token'

@@ -53,14 +53,16 @@ def ended(job: Job, ending: Ending) -> Mapping[str, Any]:
             return {**held, "verb": "done", "outcome": storable(outcome)}
         case Retry(delay_s, error):
             return {**held, "verb": "retry", "delay_ms": in_ms(delay_s), "error": storable(error)}
-        case Release(delay_s, reason, group_id, since, submission):
+        case Release(delay_s, reason, group_id, since, submission, keeps_place):
             waits = {"held_group": group_id, "held_since": views.milliseconds(since)} if group_id else {}
+            keeps = {"keeps": "place"} if keeps_place else {}
             return {
                 **held,
                 "verb": "release",
                 "delay_ms": in_ms(delay_s),
                 "error": storable(reason),
                 **waits,
+                **keeps,
                 **_submission(submission),
             }
         case Bury(error):

@@ -249,7 +249,7 @@ class Routing:
     def _wait_for_a_person(self, jobs: tuple[Job, ...], text: str) -> None:
         """The leads of one group wait, shown as held; the other groups go on."""
         _log.error("group_stuck", leads=len(jobs), reason=text)
-        ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}")) for job in jobs])
+        ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}", keeps_place=True)) for job in jobs])
         leads = self._sight.leads
         marks = [Mark(leads[one], Status.HELD, text) for one in sorted(ours) if one in leads]
         marking.mark(self._org, marks, self._still)
@@ -257,7 +257,7 @@ class Routing:
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
         if portion.passes >= PASSES_MAX and (len(portion.jobs) == 1 or not halve):
             delay = self._dice.uniform(*JITTER_S) * 2
-            self._end([(job, Release(delay, text)) for job in portion.jobs])
+            self._end([(job, Release(delay, text, keeps_place=True)) for job in portion.jobs])
             self.put_back |= {job.lead_id: text for job in portion.jobs}
             _log.warning("batch_released", leads=len(portion.jobs), reason=text, delay_s=round(delay, 3))
             return []

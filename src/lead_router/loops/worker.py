@@ -104,7 +104,7 @@ class Worker:
             return self._routed(routing, jobs)
         except StoreUnavailable as fault:
             text = f"{type(fault).__name__}: {fault}"
-            self._owed = [(job, Release(0.0, text)) for job in routing.open.values()]
+            self._owed = [(job, Release(0.0, text, keeps_place=True)) for job in routing.open.values()]
             raise
 
     def _routed(self, routing: Routing, jobs: Sequence[Job]) -> bool:
@@ -136,7 +136,7 @@ class Worker:
             self._breaker.doubt(f"{type(fault).__name__} on every lead, told in the log")
         if len(self._suspects) >= SUSPECTS_MAX:
             text = f"released: {type(fault).__name__} on {len(self._suspects)} leads in a row"
-            self._store.end([(job, Release(0.0, text)) for job, _ in routing.broken])
+            self._store.end([(job, Release(0.0, text, keeps_place=True)) for job, _ in routing.broken])
             raise fault
         for job, own in routing.broken:
             routing.fail([job], own)
@@ -154,7 +154,7 @@ class Worker:
         match fault:
             case Ending():
                 _log.info("claims_released", released=len(routing.open))
-                self._store.end([(job, Release(0.0, str(fault))) for job in routing.open.values()])
+                self._store.end([(job, Release(0.0, str(fault), keeps_place=True)) for job in routing.open.values()])
                 return
             case RateLimited(retry_after=retry_after, daily=True):
                 delay = self._breaker.trip(max(retry_after, DAILY_LIMIT_S), why=why)
@@ -164,7 +164,7 @@ class Worker:
             case _:
                 delay = self._breaker.trip(why=why)
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)
-        self._store.end([(job, Release(delay, why)) for job in routing.open.values()])
+        self._store.end([(job, Release(delay, why, keeps_place=True)) for job in routing.open.values()])
 
     def _unfit_now(self) -> set[str]:
         """Owners that Salesforce refused lately; all are tried again after a while, as a person may have helped."""

@@ -116,7 +116,8 @@ class Release:
     """Put the job back for `delay_s` seconds; the attempt does not count.
 
     `group_id` says that its lead waits for members of that group, or for its mode, in the order of what happened first:
-    `since`. `submission` is that of its lead as it was last read, None where it was not.
+    `since`. `submission` is that of its lead as it was last read, None where it was not. `keeps_place`: nothing was
+    decided, so that a lead which waited for a group's members waits on, and no newer one overtakes it.
     """
 
     delay_s: float
@@ -124,6 +125,7 @@ class Release:
     group_id: str | None = None
     since: datetime | None = None
     submission: Submission | None = None
+    keeps_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
