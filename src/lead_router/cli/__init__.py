@@ -42,6 +42,10 @@ def _carried_out(asked: Namespace) -> int:
         from lead_router.cli import asking  # noqa: PLC0415
 
         return _told(asking.ask, asked)
+    if asked.command == "completion":
+        from lead_router.cli import completing  # noqa: PLC0415
+
+        return _told(completing.completion, asked)
     from lead_router.cli import commands, explaining, preview, rules  # noqa: PLC0415
 
     carry_out: dict[str, Callable[[Namespace], int]] = {

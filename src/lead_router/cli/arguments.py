@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lead_router import __version__
+from lead_router.cli.manual import described
 
 EPILOG = """exit codes:
   0  done, or everything is as it should be
@@ -15,7 +16,11 @@ EPILOG = """exit codes:
      or `rules pull` left rules to be merged by hand
   2  wrong usage, or a setting or record that a person must change
   3  Salesforce or the database did not answer; try again later
+
+`lead-router COMMAND --help` tells of each command, with examples.
 """
+
+SHELLS = ("bash", "zsh", "fish")
 
 _JOB = "the job's number, as `jobs list` shows it"
 _ENV_FILE = "settings file (default: .env if there is one)"
@@ -54,7 +59,9 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
     demo.add_argument("--stream", choices=("cometd", "pubsub"), default="cometd", help="how events come (cometd)")
     _json(demo)
-    return root
+    completion = commands.add_parser("completion", help="the script by which a shell completes these words")
+    completion.add_argument("shell", choices=SHELLS, help="which shell")
+    return described(root)
 
 
 def instant(text: str) -> datetime:
