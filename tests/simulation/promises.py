@@ -150,7 +150,10 @@ def ledger_is_rotation(play: Play) -> Iterator[str]:
 
 
 def ledger_is_leads(play: Play) -> Iterator[str]:
-    """A lead is with whom the ledger says, unless somebody else changed its owner after that; and shows it."""
+    """A lead is with whom the ledger says, unless somebody else changed its owner after that; and shows it.
+
+    One that was converted while it was asked again shows that for ever: a converted lead refuses to be written.
+    """
     last: dict[str, Row] = {}
     for row in _ledger(play):
         if row["Lead__c"]:
@@ -165,7 +168,7 @@ def ledger_is_leads(play: Play) -> Iterator[str]:
         if lead["OwnerId"] != row["Assigned_To__c"]:
             yield f"{lead_id} is with {lead['OwnerId']}, the ledger gave it to {row['Assigned_To__c']}"
         shown = {"Duplicate": "Duplicate"}.get(row["Outcome__c"], "Assigned")
-        if lead["Routing_Status__c"] != shown:
+        if lead["Routing_Status__c"] != shown and not lead["IsConverted"]:
             yield f"{lead_id} shows {lead['Routing_Status__c']}, {lead['Routing_Error__c']}; it is {shown}"
 
 
