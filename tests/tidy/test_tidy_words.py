@@ -15,7 +15,7 @@ EMPTY = re.compile(
     r"(^|_)(manager|handler|helper|helpers|util|utils|info)(_|$)|(Manager|Handler|Helper|Util|Utils|Info)$"
 )
 # Standard-library and third-party words that a signature of theirs forces on us.
-FORCED: frozenset[str] = frozenset()
+FORCED = frozenset({"proxy_manager_for"})  # requests' HTTPAdapter
 
 
 def _names(tree: ast.AST) -> set[str]:

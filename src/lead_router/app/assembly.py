@@ -7,21 +7,24 @@ import random
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
+from lead_router.app.hops import enriching
 from lead_router.app.streams import open_source
 from lead_router.app.wiring import Wired, now, store_of
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
+from lead_router.loops.enriching import Enriching
 from lead_router.loops.intake import Intake
 from lead_router.loops.listening import LOOK_EVERY_S, Listening
 from lead_router.loops.predecessors import listener_name, worker_name
+from lead_router.loops.promptness import Promptness, wanted_now
 from lead_router.loops.runner import Loop
 from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.vitals import Vitals
 from lead_router.loops.worker import Worker
-from lead_router.ports import Hold, JobStore
+from lead_router.ports import Hold, JobStore, Wanted
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.names import Channels
 from lead_router.settings import Settings
@@ -29,6 +32,8 @@ from lead_router.settings import Settings
 INTAKE_WAIT_S = 1.0
 UPKEEP = "upkeep"
 UPKEEP_IDLE_S = 1.0
+ENRICHING = "enriching"
+ENRICHING_IDLE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,14 @@ class Assembly:
     breaker: Breaker
     vitals: Vitals
     wake: Callable[..., None]
+    promptness: Promptness = field(default_factory=lambda: Promptness(Breaker(time.monotonic)))
 
     def loops(self) -> tuple[Loop, ...]:
         """The loops, by name; none is built yet."""
         numbered = enumerate(self._workers(), 1)
         workers = (Loop(name, partial(self.worker, number), self.settings.poll_s) for number, name in numbered)
-        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S))
+        hops = (Loop(ENRICHING, self.enriching, ENRICHING_IDLE_S),) if self.wired.hops.loops else ()
+        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S), *hops)
 
     def _workers(self) -> tuple[str, ...]:
         return tuple(f"worker-{number}" for number in range(1, self.settings.workers + 1))
@@ -84,9 +91,26 @@ class Assembly:
             org_id=self.org_id,
             own=own,
             wait_s=INTAKE_WAIT_S,
-            wake=partial(self.wake, *self._workers()),
+            wake=partial(self.wake, *self._workers(), *((ENRICHING,) if self.wired.hops.loops else ())),
             wake_upkeep=partial(self.wake, UPKEEP),
             hold=hold,
+            wanted=self.wanted,
+        )
+
+    def wanted(self) -> Wanted | None:
+        """What new leads are wanted for, as the provider is now."""
+        return wanted_now(self.current.get(), self.promptness)
+
+    def enriching(self) -> Enriching:
+        """The loop that asks the provider, and writes what it answered, and scores, on the leads."""
+        return enriching(
+            self.wired.org,
+            self.store(),
+            self.current,
+            self.wired.hops,
+            self.promptness,
+            now=now,
+            wake=partial(self.wake, *self._workers()),
         )
 
     def worker(self, number: int) -> Worker:
@@ -123,4 +147,5 @@ class Assembly:
             wake=self.wake,
             silent_after_s=self.settings.silent_after_s,
             breaker=self.breaker,
+            wanted=self.wanted,
         )

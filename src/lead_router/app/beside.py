@@ -7,12 +7,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lead_router.app.looking import open_jobs
+from lead_router.core.adding import with_added
 from lead_router.core.hidden import scrub
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Configuration, Elder, Lead, Snapshot
 from lead_router.errors import LeadRouterError
 from lead_router.loops.asks import ask_of
-from lead_router.loops.reading import LEADS_MAX, WAITING_MAX, joined
+from lead_router.loops.reading import LEADS_MAX, WAITING_MAX, joined, with_hops
 from lead_router.ports import JobStore, Org, Sibling
 from lead_router.settings import Settings
 
@@ -43,6 +44,11 @@ def with_elders(
         snapshot = joined(snapshot, org.snapshot(configuration, ids[start : start + LEADS_MAX], ()))
     told = tuple(Elder(ask_of(one), one.submission_keys) for one in elders)
     return replace(snapshot, elders=told, waiting=tuple(map(ask_of, held)))
+
+
+def hopped(store: JobStore | None, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with scores, and with what providers have answered, as far as a store is at hand; none is asked."""
+    return with_added(configuration, snapshot, {}) if store is None else with_hops(store, configuration, snapshot)
 
 
 def own_ask(store: JobStore, ask: Ask, at: datetime) -> Ask:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lead_router.app.batch import snapshot_of
-from lead_router.app.beside import at_hand, own_ask, with_elders
+from lead_router.app.beside import at_hand, hopped, own_ask, with_elders
 from lead_router.app.departed import JOBS_SHOWN, Departed, departed_in
 from lead_router.app.naming import names_of
 from lead_router.app.rounds import Round, Thought, rounds_of, thoughts_of
@@ -100,6 +100,7 @@ def explained_in(
     if store is not None:
         snapshot = with_elders(wired.org, store, configuration, snapshot, waiting=True)
         ask = own_ask(store, ask, snapshot.taken_at)
+    snapshot = hopped(store, configuration, snapshot)
     account = _account(configuration, snapshot, ask, reroutes_max)
     history = rounds_of(wired.rest, found.id)
     observed = () if store is None else thoughts_of(store, found.id)

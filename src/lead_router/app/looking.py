@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 
+from lead_router.app.hops import Hops
 from lead_router.app.streams import try_stream
-from lead_router.app.wiring import rollout_of, store_of, wire
+from lead_router.app.wiring import Wired, rollout_of, store_of, wire
 from lead_router.core.ages import age
 from lead_router.core.duty import moment_of, on_duty
 from lead_router.core.hidden import scrub
@@ -18,6 +19,7 @@ from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import damage, doubt, known_orgs, missing_file, whereabouts
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.salesforce.doctor import diagnose as examine
+from lead_router.salesforce.hopfields import hop_fields
 from lead_router.salesforce.names import Channels
 from lead_router.settings import PREFIX, Settings
 
@@ -131,8 +133,25 @@ def diagnose(settings: Settings, exposed: Sequence[str] = ()) -> list[Finding]:
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
     if all(finding.ok for finding in found if finding.name in {"login", "API version"}):
-        found = [*found, try_stream(settings, wired)]
+        found = [*found, try_stream(settings, wired), *hop_findings(settings, wired)]
     return [*findings, *found]
+
+
+def hop_findings(settings: Settings, wired: Wired) -> list[Finding]:
+    """What of the hops is switched on, and whether it can work; nobody outside is asked."""
+    if wired.hops == Hops():
+        return []
+    try:
+        found = hop_fields(wired.rest, wired.hops.scoring, wired.hops.enrichment)
+    except LeadRouterError as fault:
+        away = isinstance(fault, Transient)
+        return [Finding("hops", ok=False, detail=scrub(str(fault)), remedy="look again", warning=True, away=away)]
+    if wired.hops.enrichment is None or missing_file(settings.database) is not None:
+        return found
+    with closing(store_of(settings, wired.tokens.token().org_id)) as store:
+        seen = store.enrichment()
+    told = f"waiting for an answer: {seen.asked}; to be written: {seen.found}; given up: {seen.failed}"
+    return [*found, Finding("enriched leads", ok=True, detail=told)]
 
 
 def _secrets(exposed: Sequence[str]) -> list[Finding]:

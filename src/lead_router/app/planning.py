@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from lead_router.app.batch import is_given, listed, queried, snapshot_of
-from lead_router.app.beside import at_hand, own_asks, with_elders
+from lead_router.app.beside import at_hand, hopped, own_asks, with_elders
 from lead_router.app.naming import names_of
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.anew import as_new
@@ -114,10 +114,7 @@ def plan_in(
     """
     configuration = wired.org.configuration()
     leads, lines = _batch(wired, configuration, csv=csv, soql=soql, at=at)
-    snapshot = snapshot_of(wired.org, configuration, leads, at=at)
-    if not isinstance(jobs, str):
-        snapshot = with_elders(wired.org, jobs, configuration, snapshot)
-    snapshot = as_new(configuration, snapshot, [lead.id for lead in leads]) if anew else snapshot
+    snapshot = _seen(wired, configuration, leads, at=at, anew=anew, store=None if isinstance(jobs, str) else jobs)
     asks = _asks(configuration, snapshot, leads, None if anew or isinstance(jobs, str) else jobs)
     decisions = [_told(one, anew=anew) for one in decided_with_limit(configuration, snapshot, asks, reroutes_max)]
     live = _were_live(configuration, snapshot, asks, decisions, reroutes_max)
@@ -138,6 +135,23 @@ def plan_in(
         owned=sum(1 for one in decisions if isinstance(one, Skip) and not anew),
         warnings=(*configuration.warnings, *_unseen(snapshot, jobs), *_unmatched(configuration, leads)),
     )
+
+
+def _seen(
+    wired: Wired,
+    configuration: Configuration,
+    leads: Sequence[Lead],
+    *,
+    at: datetime | None,
+    anew: bool,
+    store: JobStore | None,
+) -> Snapshot:
+    """All that the decisions look at, as the router with that store would see it."""
+    snapshot = snapshot_of(wired.org, configuration, leads, at=at)
+    if store is not None:
+        snapshot = with_elders(wired.org, store, configuration, snapshot)
+    snapshot = as_new(configuration, snapshot, [lead.id for lead in leads]) if anew else snapshot
+    return hopped(store, configuration, snapshot)
 
 
 def _batch(

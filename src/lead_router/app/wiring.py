@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import requests
 
+from lead_router.app.hops import Hops, hops_of
 from lead_router.core.model import Rollout
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
@@ -24,11 +25,12 @@ from lead_router.settings import PREFIX, Settings, secret_text
 
 @dataclass(frozen=True, slots=True)
 class Wired:
-    """An org within reach, and the token holder behind it."""
+    """An org within reach, the token holder behind it, and the hops that are switched on."""
 
     tokens: TokenHolder
     rest: Rest
     org: SalesforceOrg
+    hops: Hops = field(default_factory=Hops)
 
 
 def now() -> datetime:
@@ -69,6 +71,7 @@ def wire(
     session.hooks["response"].append(note)
     tokens = TokenHolder(login_of(settings), session, now=now, sleep=time.sleep, dice=random.Random())  # noqa: S311 - jitter
     rest = Rest(tokens, session, ending=ending)
+    hops = hops_of(settings)
     intake = Intake(
         queues=settings.intake_queues,
         usernames=settings.intake_users,
@@ -79,8 +82,10 @@ def wire(
         follow_wait_s=settings.follow_wait_s,
         open_leads=settings.open_leads,
         rollout=rollout_of(settings),
+        scoring=hops.scoring,
+        enrichment=hops.enrichment,
     )
-    return Wired(tokens, rest, SalesforceOrg(rest, intake, now=now, lock_touch=settings.lock_touch))
+    return Wired(tokens, rest, SalesforceOrg(rest, intake, now=now, lock_touch=settings.lock_touch), hops)
 
 
 def rollout_of(settings: Settings) -> Rollout:

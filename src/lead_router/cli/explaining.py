@@ -86,6 +86,7 @@ def _plain(told: Explained) -> dict[str, Any]:
         "settled": account.settled,
         "provided": account.provided or None,
         "former": sorted(account.former),
+        "notes": account.notes,
         "rules": [
             {
                 "name": one.rule.name,
@@ -116,7 +117,7 @@ def _account(told: Explained) -> str:
         lines.append(f"{as_of} nothing will be done: {_left_alone(told.discarded)}. Were it asked for:")
     else:
         lines.append(f"{as_of}:")
-    lines += ["", *_rules(told), *(line for group in account.groups for line in _group(group))]
+    lines += ["", *account.notes, *_rules(told), *(line for group in account.groups for line in _group(group))]
     lines += [f"\ndecision: {_whole_decision(told)}"]
     return "\n".join(lines)
 

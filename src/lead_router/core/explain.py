@@ -80,7 +80,8 @@ class Account:
     """One lead's whole decision, as it would fall now.
 
     `settled` says why nothing is to be done, None where the lead wants an owner; rules and groups are told all the
-    same, on the condition `provided`. `former` are the users that had it before, and may not have it again.
+    same, on the condition `provided`. `former` are the users that had it before, and may not have it again; `notes` are
+    what hops say of it: its score, and what was enriched.
     """
 
     at: datetime
@@ -92,6 +93,7 @@ class Account:
     groups: tuple[GroupAccount, ...]
     decision: Decision
     provided: str = ""
+    notes: tuple[str, ...] = ()
 
 
 HAD_JUST_COME_IN = "had it just come in"
@@ -131,6 +133,7 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
         groups=tuple(_group(table, seen.leads[lead.id], group, owner) for group in _asked(table, rule)),
         decision=decision,
         provided=provided,
+        notes=lead.notes,
     )
 
 

@@ -24,6 +24,10 @@ WANT: Final = """
     WHERE enrichment.status IN ('done', 'failed')
 """.replace("{may}", MAY)
 
+_DUE: Final = """
+    SELECT 1 AS due FROM enrichment WHERE org_id = :org_id AND status = '{stage}' AND next_run_at <= {now} LIMIT 1
+"""
+
 _TAKE: Final = """
     WITH picked AS MATERIALIZED (
         SELECT j.lead_id FROM enrichment AS j
@@ -38,6 +42,8 @@ _TAKE: Final = """
     RETURNING lead_id, claim_token, attempts, inputs, result, {now} - asked_at AS age_ms, asked_at,
               {now} - answered_at AS answered_age_ms
 """
+
+DUE: Final = {stage: _DUE.replace("{stage}", stage) for stage in ("asked", "found")}
 
 TAKE: Final = {stage: _TAKE.replace("{stage}", stage) for stage in ("asked", "found")}
 

@@ -18,8 +18,8 @@ class SqlEnrichments(Verbs):
     """See Enrichments."""
 
     def take_enrichments(self, stage: Stage, *, limit: int, lease_s: float) -> list[Taken]:
-        """Not synced: a claim that a lost machine forgot is made again."""
-        if limit < 1:
+        """Reads first, as it is asked all the time. Not synced: a claim that a lost machine forgot is made again."""
+        if limit < 1 or not self._read(sql.DUE[stage]):
             return []
         values = {"limit": limit, "lease_ms": in_ms(lease_s), "token": uuid.uuid4().hex}
         rows = self._engine.write([self._step(sql.TAKE[stage], **values)], synced=False)[0]

@@ -32,6 +32,11 @@ class Breaker:
         with self._lock:
             return self._open_s()
 
+    def closed(self) -> bool:
+        """Whether the last that was heard of the service was no fault of it."""
+        with self._lock:
+            return self._trips == 0
+
     def admits(self) -> bool:
         """Whether the caller may claim: nobody while it is open, then one worker until that went well, else all.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from lead_router.core.model import Cause, Configuration, Reroute, Switch
 from lead_router.core.rules import rulebook
+from lead_router.core.scoring import fields_of
 from lead_router.core.soql.values import fold
 from lead_router.ports import Change
 
@@ -57,7 +58,11 @@ def _reroutes(configuration: Configuration) -> bool:
 
 def _rules_read(changed: Iterable[str], configuration: Configuration) -> bool:
     """Whether a rule's criteria ask for one of the fields; formula fields are in no event and never seen to change."""
-    read = {path.lower() for rule in rulebook(configuration).rules for path in rule.criteria.fields}
+    book = rulebook(configuration)
+    read = {path.lower() for rule in book.rules for path in rule.criteria.fields}
+    scoring = configuration.scoring
+    if scoring is not None and any(name.lower() in read for name in scoring.names):
+        read |= {path.lower() for path in fields_of(scoring, book.types)}
     names = {_stored(path) for path in read}
     if "name" in names:
         names |= _PARTS_OF_NAME

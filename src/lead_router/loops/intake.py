@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import structlog
@@ -14,7 +15,7 @@ from lead_router.loops.causes import CREATED, cause_of, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.loops.taking import AFTER_DEATH, may_be_taken
-from lead_router.ports import Change, Delivery, EventSource, Hold, JobStore, NewJob, Unreadable
+from lead_router.ports import Change, Delivery, EventSource, Hold, JobStore, NewJob, Unreadable, Wanted
 
 _log = structlog.get_logger(__name__)
 
@@ -74,6 +75,7 @@ class Intake:
         wake: Callable[[], None],
         wake_upkeep: Callable[[], None] = lambda: None,
         hold: Hold | None = None,
+        wanted: Callable[[], Wanted | None] = lambda: None,
     ) -> None:
         self._source = source
         self._store = store
@@ -85,6 +87,7 @@ class Intake:
         self._wake = wake
         self._wake_upkeep = wake_upkeep
         self._hold = hold
+        self._wanted = wanted
         self.heard = 0
 
     def step(self) -> bool:
@@ -97,9 +100,8 @@ class Intake:
             return False
         jobs, unreadable, changed = self._read(delivery)
         sweep = delivery.gap or ("unreadable event" if unreadable else None)
-        recorded = self._store.record(
-            jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, changed=changed, hold=self._hold
-        )
+        record = partial(self._store.record, hold=self._hold, wanted=self._wanted())
+        recorded = record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, changed=changed)
         self._source.stored(delivery)
         self.heard += len(delivery.changes) + len(delivery.unreadable)
         if delivery.reload:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from lead_router.core.adding import with_added
 from lead_router.core.elders import awaited_by
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
@@ -41,6 +42,13 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
         snapshot = joined(snapshot, org.snapshot(configuration, ended, ()))
     told = tuple(Elder(ask_of(one), one.submission_keys) for one in elders)
     return replace(snapshot, waiting=tuple(ask_of(one) for one in waiting), elders=told)
+
+
+def with_hops(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with what is known of its leads beside the org, and their scores, as far as these are on."""
+    known = store.enrichments(sorted(snapshot.leads)) if configuration.enrichment is not None else {}
+    answers = {key: one.result for key, one in known.items() if one.result is not None or one.status != "done"}
+    return with_added(configuration, snapshot, answers)
 
 
 def _ended(snapshot: Snapshot, ids: Iterable[str], elders: Collection[str]) -> list[str]:

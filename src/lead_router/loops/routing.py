@@ -17,7 +17,7 @@ from lead_router.loops.clearing import OWNED, clear, idle
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, commits, counted, halves, stuck, without
-from lead_router.loops.reading import read
+from lead_router.loops.reading import read, with_hops
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.taking import taken
 from lead_router.loops.telling import tell, written
@@ -109,6 +109,7 @@ class Routing:
 
     def _pass(self, portion: Portion) -> list[Portion]:
         found = read(self._org, self._store, self._configuration, portion.jobs)
+        found = with_hops(self._store, self._configuration, found)
         self._sight.note(found)
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]

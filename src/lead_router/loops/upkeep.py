@@ -16,7 +16,7 @@ from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.remarking import Unshown
-from lead_router.ports import SET_BACK, JobStore, NewJob, Org
+from lead_router.ports import SET_BACK, JobStore, NewJob, Org, Wanted
 
 _log = structlog.get_logger(__name__)
 
@@ -53,6 +53,7 @@ class Upkeep:
         wake: Callable[[], None],
         silent_after_s: float | None = None,
         breaker: Breaker | None = None,
+        wanted: Callable[[], Wanted | None] = lambda: None,
     ) -> None:
         self._org = org
         self._store = store
@@ -63,6 +64,7 @@ class Upkeep:
         self._sweep_every_s = sweep_every_s
         self._keep_done_s = keep_done_s
         self._wake = wake
+        self._wanted = wanted
         self._silent_after_s = silent_after_s
         self._breaker = Breaker(monotonic) if breaker is None else breaker
         self._reload_at = monotonic() + configuration_every_s
@@ -224,7 +226,7 @@ class Upkeep:
                 payload[UNASSIGNED_UNDER] = lead.owner_id
             key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)
             jobs.append(NewJob(key, lead.id, lead.id, payload, submission_of(lead.fields, configuration)))
-        created = self._store.record(jobs).created if jobs else 0
+        created = self._store.record(jobs, wanted=self._wanted()).created if jobs else 0
         if created:
             self._wake()
         return created, moments if created else []
@@ -257,11 +259,14 @@ class Upkeep:
         jobs = store.forget(older_than_s=older_s, limit=FORGET_MAX)
         observations = store.forget_observations(older_than_s=older_s, limit=FORGET_MAX)
         unreadable = store.forget_unreadable(older_than_s=older_s, keep=UNREADABLE_MAX, limit=FORGET_MAX)
-        more = FORGET_MAX in {jobs, observations, unreadable}
+        answers = store.forget_enrichments(older_than_s=older_s, limit=FORGET_MAX)
+        more = FORGET_MAX in {jobs, observations, unreadable, answers}
         self._forget_at = self._monotonic() + (0.0 if more else FORGET_EVERY_S)
-        if jobs or observations or unreadable:
-            _log.info("jobs_forgotten", count=jobs, observations=observations, unreadable=unreadable)
-        return bool(jobs or observations or unreadable)
+        if forgotten := jobs or observations or unreadable or answers:
+            _log.info(
+                "jobs_forgotten", count=jobs, observations=observations, unreadable=unreadable, enrichments=answers
+            )
+        return bool(forgotten)
 
     def close(self) -> None:
         """Free the store."""

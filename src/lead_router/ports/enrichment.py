@@ -125,6 +125,13 @@ class NothingKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class Pending:
+    """The provider is looking; it is to be asked again, in `retry_after` seconds if it says so."""
+
+    retry_after: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Unfit:
     """The provider refuses this very request; asking again does not help. `text` holds no value of it."""
 
@@ -139,7 +146,7 @@ class Faulted:
     retry_after: float = 0.0
 
 
-Answer: TypeAlias = Answered | NothingKnown | Unfit | Faulted
+Answer: TypeAlias = Answered | NothingKnown | Pending | Unfit | Faulted
 
 
 class Provider(Protocol):

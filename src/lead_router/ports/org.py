@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from lead_router.core.model import Batch, Configuration, Lead, Snapshot, Status
 
@@ -112,12 +112,32 @@ class Overridden:
     shown: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Values for fields of a lead, as read; never its owner, nor what the router shows on it."""
+
+    lead: Lead
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Unfilled:
+    """The lead refuses these values; `fields` are those at fault, as far as the answer names them.
+
+    `text` holds codes alone: Salesforce's own words repeat values.
+    """
+
+    lead_id: str
+    fields: frozenset[str]
+    text: str
+
+
 class Org(Protocol):
     """A Salesforce org as the loops see it. Every verb may raise Transient.
 
     A commit is one API call, and so is each other verb but these: `configuration` is two; `glance` is three where it
     finds what it cannot judge; `snapshot` is one more where members have caps on open leads, rules ask for matching
-    records, or leads are not there; `unassigned` and `queued` are one a page, `mark` one for each 25 leads.
+    records, or leads are not there; `unassigned` and `queued` are one a page, `mark` and `fill` one for each 25 leads.
     """
 
     def configuration(self) -> Configuration:
@@ -151,6 +171,10 @@ class Org(Protocol):
         That is told to the second. The answer tells, by lead, of those that were changed meanwhile or are held by
         another transaction, and of those that refuse; they are left as they are.
         """
+        ...
+
+    def fill(self, fills: Sequence[Fill]) -> Mapping[str, LeadMoved | Unfilled]:
+        """Write values on each lead by itself, only if nobody changed it since it was read; answers as `mark` does."""
         ...
 
     def leads(self, configuration: Configuration, lead_ids: Sequence[str]) -> Mapping[str, Lead]:

@@ -21,7 +21,7 @@ from lead_router.rulefiles.nouns import (
     Where,
     WhereKind,
 )
-from lead_router.rulefiles.opened import legible
+from lead_router.rulefiles.opened import content
 from lead_router.rulefiles.strict import Leaf, Part, Row
 
 RULES_FILE = "rules.yaml"
@@ -58,7 +58,7 @@ def read_folder(folder: Path) -> Folder:
     for path in sorted((*folder.glob("*.yaml"), *folder.glob("*.yml"))):
         if path.name == ORG_RULES_FILE:
             continue
-        part = strict.read(_content(path), path.name)
+        part = strict.read(content(path), path.name)
         if part is None:
             continue
         row = strict.entries(part, _FILE_KEYS, "a rule file")
@@ -75,7 +75,7 @@ def read_folder(folder: Path) -> Folder:
 def rule_of(part: Part) -> FileRule:
     """One rule; raises Misconfigured naming its line."""
     row = strict.entries(part, _RULE_KEYS, "a rule")
-    name = strict.text(_needed(row, "name", "a rule"), "a rule's name")
+    name = strict.text(strict.needed(row, "name", "a rule"), "a rule's name")
     criteria = row.entries.get("criteria")
     blank = criteria is None or (isinstance(criteria, Leaf) and criteria.value is None)
     active = row.entries.get("active")
@@ -84,7 +84,7 @@ def rule_of(part: Part) -> FileRule:
         raise Misconfigured(f"{row.at}: rule '{name}' has no target: give one of {', '.join(_KINDS)}")
     return FileRule(
         name=name,
-        precedence=strict.whole(_needed(row, "precedence", f"rule '{name}'"), "a precedence"),
+        precedence=strict.whole(strict.needed(row, "precedence", f"rule '{name}'"), "a precedence"),
         criteria="" if blank or criteria is None else strict.text(criteria, "criteria").strip(),
         where=where,
         active=True if active is None else strict.flag(active, "active"),
@@ -131,7 +131,7 @@ def _chosen(row: Row, key: str, known: tuple[str, ...]) -> str:
 
 def _case(part: Part) -> Case:
     row = strict.entries(part, _CASE_KEYS, "a case")
-    lead = strict.entries(_needed(row, "lead", "a case"), _any(row.entries.get("lead")), "a case's lead")
+    lead = strict.entries(strict.needed(row, "lead", "a case"), _any(row.entries.get("lead")), "a case's lead")
     fields: dict[str, Any] = {}
     for name, value in lead.entries.items():
         if not isinstance(value, Leaf):
@@ -157,13 +157,6 @@ def _any(part: Part | None) -> Iterable[str]:
     return part.entries if isinstance(part, Row) else ()
 
 
-def _needed(row: Row, key: str, what: str) -> Part:
-    part = row.entries.get(key)
-    if part is None:
-        raise Misconfigured(f"{row.at}: {what} has no {key}")
-    return part
-
-
 def _pulled(row: Row) -> Pulled:
     groups = (
         strict.entries(row.entries["groups"], _any(row.entries["groups"]), "groups")
@@ -183,7 +176,7 @@ def _pulled(row: Row) -> Pulled:
 def _pulled_rule(part: Part) -> PulledRule:
     row = strict.entries(part, ("id", *_RULE_KEYS), "a pulled rule")
     rest = replace(row, entries={key: value for key, value in row.entries.items() if key != "id"})
-    return PulledRule(strict.text(_needed(row, "id", "a pulled rule"), "id"), rule_of(rest))
+    return PulledRule(strict.text(strict.needed(row, "id", "a pulled rule"), "id"), rule_of(rest))
 
 
 def _texts(part: Part | None, what: str) -> Mapping[str, str]:
@@ -205,8 +198,3 @@ def _refuse_repeats(rules: Iterable[FileRule]) -> None:
                 f"{rule.at}: rule '{rule.name}' has precedence {rule.precedence}, as has '{other.name}'"
             )
         names[rule.name], numbers[rule.precedence] = rule.at, rule
-
-
-def _content(path: Path) -> str:
-    with legible(path):
-        return path.read_text(encoding="utf-8-sig")

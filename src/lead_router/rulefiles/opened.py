@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lead_router.errors import Misconfigured
+from lead_router.rulefiles import strict
 
 
 @contextmanager
@@ -18,3 +19,17 @@ def legible(path: Path, form: str = "UTF-8") -> Iterator[None]:
         raise Misconfigured(f"{path.name} is not UTF-8: save it as {form}") from None
     except OSError as fault:
         raise Misconfigured(f"cannot read {path}: {fault.strerror}") from None
+
+
+def content(path: Path) -> str:
+    """The text of a file, with or without a byte order mark."""
+    with legible(path):
+        return path.read_text(encoding="utf-8-sig")
+
+
+def opened(path: Path, what: str) -> strict.Part:
+    """The value of a file that must not be empty; raises Misconfigured naming file and line."""
+    part = strict.read(content(path), path.name)
+    if part is None:
+        raise Misconfigured(f"{path.name} is empty: {what} is expected here")
+    return part

@@ -20,6 +20,7 @@ from lead_router.rulefiles.nouns import Place
 Scalar: TypeAlias = str | int | float | bool | None
 
 _PLAIN = "tag:yaml.org,2002:"
+_API_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,79}")
 _SIGNS = list("-+0123456789")
 
 
@@ -133,6 +134,22 @@ def flag(part: Part, what: str) -> bool:
         return part.value
     shown = f", not {plain(part.value)}" if isinstance(part, Leaf) else ""
     raise Misconfigured(f"{part.at}: {what} is true or false{shown}")
+
+
+def needed(row: Row, key: str, what: str) -> Part:
+    """The value of a key that must be there."""
+    part = row.entries.get(key)
+    if part is None:
+        raise Misconfigured(f"{row.at}: {what} has no {key}")
+    return part
+
+
+def api_name(part: Part, what: str) -> str:
+    """The part as a Salesforce field's API name."""
+    name = text(part, what).strip()
+    if not _API_NAME.fullmatch(name):
+        raise Misconfigured(f"{part.at}: {what} is an API name such as Industry or Lead_Score__c, not '{name}'")
+    return name
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

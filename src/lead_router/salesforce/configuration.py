@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lead_router.core.eligible import accepted
+from lead_router.core.enrichment import Asking
 from lead_router.core.model import (
     ALL_LIVE,
     Configuration,
@@ -23,9 +24,11 @@ from lead_router.core.model import (
     ToOwner,
 )
 from lead_router.core.rules import FieldTypes, rulebook
+from lead_router.core.scoring import Scoring
 from lead_router.core.soql import compile_where
 from lead_router.core.soql.fields import LONG_TEXT, UNFILTERABLE
 from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.salesforce.hopfields import read_for, with_score
 from lead_router.salesforce.names import Relations, RuleFields, RuleWords, Standard
 from lead_router.salesforce.opening import absences, attached
 from lead_router.salesforce.queries import BASE_LEAD_FIELDS
@@ -52,6 +55,8 @@ class Intake:
     open_leads: str = "(NOT Status LIKE 'Closed%')"
     """Which of a user's leads count towards a cap on open leads: a WHERE clause; converted ones never do."""
     rollout: Rollout = ALL_LIVE
+    scoring: Scoring | None = None
+    enrichment: Asking | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +97,22 @@ def configured(intake: Intake, found: Found) -> Configuration:
         integration_user_id=found.integration_user_id,
         lead_fields=BASE_LEAD_FIELDS,
         intake_statuses=frozenset(intake.statuses),
-        field_types=found.field_types,
+        field_types=with_score(intake.scoring, found.field_types),
         hours=hours,
         absences=away,
         fallbacks={group.id: group.fallback_group for group in found.groups if group.fallback_group},
         roster=tuple(_kept(group) for group in found.groups),
         rollout=intake.rollout,
+        scoring=intake.scoring,
+        enrichment=intake.enrichment,
     )
     book = rulebook(plain)
     _check_open_leads(intake, found.field_types)
     by_members = _accepted(found, book.types, warnings)
     used = frozenset().union(book.unassigned.fields, by_members, *(one.criteria.fields for one in book.rules))
     form = {plain.form_field} if plain.form_field else set()
-    return replace(plain, lead_fields=BASE_LEAD_FIELDS | used | form, warnings=(*warnings, *book.warnings))
+    read = BASE_LEAD_FIELDS | read_for(intake.scoring, used, book.types) | form
+    return replace(plain, lead_fields=read, warnings=(*warnings, *book.warnings))
 
 
 def field_types(describe: Mapping[str, Any]) -> dict[str, str]:

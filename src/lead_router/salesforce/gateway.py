@@ -11,8 +11,8 @@ from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
 from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
-from lead_router.ports import MARKS_MAX, LeadMoved, Mark, Overridden, Receipt, Refusal
-from lead_router.salesforce import marking, matching, queries, records, sweeping
+from lead_router.ports import MARKS_MAX, Fill, LeadMoved, Mark, Overridden, Receipt, Refusal, Unfilled
+from lead_router.salesforce import filling, marking, matching, queries, records, sweeping
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.glance import Whole, glanced, parts
@@ -137,6 +137,13 @@ class SalesforceOrg:
         found: dict[str, LeadMoved | Refusal] = {}
         for few in queries.chunks(sorted(marks, key=lambda one: one.lead.id), MARKS_MAX):
             found |= marking.faults(few, self._rest.composite(marking.parts(few), write=True, together=False))
+        return found
+
+    def fill(self, fills: Sequence[Fill]) -> Mapping[str, LeadMoved | Unfilled]:
+        """Write values on each lead by itself, on the same condition."""
+        found: dict[str, LeadMoved | Unfilled] = {}
+        for few in queries.chunks(sorted(fills, key=lambda one: one.lead.id), MARKS_MAX):
+            found |= filling.faults(few, self._rest.composite(filling.parts(few), write=True, together=False))
         return found
 
     def leads(self, configuration: Configuration, lead_ids: Sequence[str]) -> Mapping[str, Lead]:

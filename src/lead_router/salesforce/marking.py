@@ -13,13 +13,13 @@ from email.utils import format_datetime
 
 from lead_router.core.model import Lead
 from lead_router.ports import LeadMoved, Mark, Overridden, Refusal
-from lead_router.salesforce.codes import Kind, tell, troubles
+from lead_router.salesforce.codes import Kind, Trouble, tell, troubles
 from lead_router.salesforce.names import LeadFields, Lengths, Objects
 from lead_router.salesforce.queries import instant
 from lead_router.salesforce.rest import Subanswer, Subrequest
 from lead_router.salesforce.writes import LEAD_HEADERS, cut
 
-_GOOD = 300
+GOOD = 300
 _FAILED = 412  # "Precondition Failed", whatever its body says
 _AGAIN = frozenset({Kind.MOVED, Kind.LOCK})
 
@@ -27,7 +27,7 @@ _AGAIN = frozenset({Kind.MOVED, Kind.LOCK})
 def parts(marks: Sequence[Mark | Overridden]) -> list[Subrequest]:
     """A subrequest for each lead, which writes what it is to show and nothing else."""
     return [
-        Subrequest("PATCH", f"lead{number}", f"sobjects/{Objects.LEAD}/{one.lead.id}", _shown(one), _headers(one.lead))
+        Subrequest("PATCH", f"lead{number}", f"sobjects/{Objects.LEAD}/{one.lead.id}", _shown(one), unchanged(one.lead))
         for number, one in enumerate(marks)
     ]
 
@@ -36,14 +36,19 @@ def faults(marks: Sequence[Mark | Overridden], answers: Sequence[Subanswer]) -> 
     """What became of the leads that were not marked, by id; the answers stand in the order of the marks."""
     found: dict[str, LeadMoved | Refusal] = {}
     for lead, answer in zip((one.lead for one in marks), answers, strict=True):
-        if answer.status < _GOOD:
+        if answer.status < GOOD:
             continue
         told = troubles(answer.body)
-        if answer.status == _FAILED or any(one.kind in _AGAIN for one in told):
+        if moved(answer, told):
             found[lead.id] = LeadMoved(lead.id)
         else:
             found[lead.id] = Refusal(lead.id, tell(told) or f"status {answer.status}")
     return found
+
+
+def moved(answer: Subanswer, told: Sequence[Trouble]) -> bool:
+    """Whether a write was refused because the lead was changed since, or is being changed now."""
+    return answer.status == _FAILED or any(one.kind in _AGAIN for one in told)
 
 
 def _shown(mark: Mark | Overridden) -> dict[str, str | None]:
@@ -55,7 +60,8 @@ def _shown(mark: Mark | Overridden) -> dict[str, str | None]:
             return {LeadFields.OVERRIDDEN_BY: user, LeadFields.OVERRIDDEN_AT: instant(at)}
 
 
-def _headers(lead: Lead) -> dict[str, str]:
+def unchanged(lead: Lead) -> dict[str, str]:
+    """The headers of a write on a lead that is refused where somebody changed it since it was read."""
     if lead.changed_at is None:
         raise ValueError("a lead that was not read cannot be marked")
     return {**LEAD_HEADERS, "If-Unmodified-Since": format_datetime(lead.changed_at, usegmt=True)}

@@ -98,6 +98,17 @@ class Settings(BaseModel):
     reroutes_max: int = Field(3, ge=1, le=100, description="Re-routes of one lead within an hour; then it is held.")
     lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
 
+    enrichment_file: Path | None = Field(
+        None, description="YAML file that says which provider is asked about each lead; empty: none."
+    )
+    enrichment_secret: SecretStr | None = Field(
+        None, description="The provider's secret, for {secret} in a header of that file."
+    )
+    enrichment_secret_file: Path | None = Field(None, description="A file that holds it, instead of the secret.")
+    scoring_file: Path | None = Field(
+        None, description="YAML file with criteria and their points, for rules to use their sum; empty: no score."
+    )
+
     stream: Literal["auto", "pubsub", "cometd"] = Field(
         "auto",
         description="How events come: pubsub (Pub/Sub API), cometd, or auto: Pub/Sub API where it is installed "
@@ -146,10 +157,9 @@ class Settings(BaseModel):
         least = self.connect_timeout_s + self.read_timeout_s + LEASE_SLACK_S
         if self.lease_s < least:
             raise ValueError(f"{PREFIX}LEASE_S must be at least {least:g}: one call may take that long")
-        if self.client_secret and self.client_secret_file:
-            raise ValueError(f"set {PREFIX}CLIENT_SECRET or {PREFIX}CLIENT_SECRET_FILE, not both")
-        if self.private_key and self.private_key_file:
-            raise ValueError(f"set {PREFIX}PRIVATE_KEY or {PREFIX}PRIVATE_KEY_FILE, not both")
+        for name in ("client_secret", "private_key", "enrichment_secret"):
+            if getattr(self, name) and getattr(self, f"{name}_file"):
+                raise ValueError(f"set {named(name)} or {named(name)}_FILE, not both")
         if (self.private_key or self.private_key_file) and not self.username:
             raise ValueError(f"{PREFIX}PRIVATE_KEY{'_FILE' * bool(self.private_key_file)} needs {PREFIX}USERNAME")
         if not self.stream_channel.startswith(("/data/", "/event/")):

@@ -102,6 +102,7 @@ def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
     files = {
         f"{PREFIX}CLIENT_SECRET_FILE": settings.client_secret_file,
         f"{PREFIX}PRIVATE_KEY_FILE": settings.private_key_file,
+        f"{PREFIX}ENRICHMENT_SECRET_FILE": settings.enrichment_secret_file,
         "--env-file": env_file if env_file is not None and _secrets(_filed(env_file)) else None,
     }
     found = ((setting, path, _others(path)) for setting, path in files.items() if path is not None)
@@ -113,7 +114,7 @@ def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
 
 
 def _secrets(filed: Mapping[str, str]) -> bool:
-    words = (named("client_secret"), named("private_key"))
+    words = (named("client_secret"), named("private_key"), named("enrichment_secret"))
     return any(filed.get(name) for name in words) or "@" in filed.get(named("database"), "")
 
 
