@@ -74,6 +74,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--client-secret", default="simulator")
     add("--jwt-certificate", type=Path, metavar="FILE", help="PEM certificate that verifies the client's JWTs")
     add("--apex", action="store_true", help="run the triggers and classes of the metadata")
+    add("--lead-history", action="store_true", help="keep the field history of lead owners (LeadHistory)")
     add("--manual-clock", action="store_true", help="time moves only by POST /simulator/clock")
     add("--access-log", action="store_true")
     return parser.parse_args(arguments)
@@ -88,6 +89,7 @@ def _world(options: argparse.Namespace) -> World:
         seed=options.seed,
         app=ConnectedApp(options.client_id, options.client_secret, certificate),
         apex=options.apex,
+        lead_history=options.lead_history,
     )
     if world.apex:
         print(f"org_simulator: {world.apex}", file=sys.stderr)  # noqa: T201

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from org_simulator.clock import Clock, SystemClock
 from org_simulator.events import change_log
+from org_simulator.lead_history import track, tracked
 from org_simulator.org import Org
 from org_simulator.schema import default_metadata, load
 from org_simulator.switches import Switches
@@ -28,19 +29,23 @@ def world(
     app: ConnectedApp | None = None,
     base_url: str = BASE_URL,
     apex: bool = False,
+    lead_history: bool = False,
 ) -> World:
     """A new org that knows the shipped metadata, behind its wire; with `apex` it runs the shipped classes and triggers.
 
-    Raises Unparsable and Unsupported for Apex that cannot be run; without its parser `World.apex` says why none runs.
+    With `lead_history` it keeps the field history of lead owners. Raises Unparsable and Unsupported for Apex that
+    cannot be run; without its parser `World.apex` says why none runs.
     """
     folder = metadata or default_metadata()
     org = Org(
-        load(folder),
+        tracked(load(folder)) if lead_history else load(folder),
         clock=clock or SystemClock(),
         switches=switches or Switches(),
         seed=seed,
     )
     change_log(org)
+    if lead_history:
+        track(org)
     return World(
         apex=_with_apex(org, folder) if apex else "",
         org=org,
