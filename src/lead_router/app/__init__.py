@@ -1,5 +1,6 @@
 """The composition root: builds the real parts from settings, and offers what the command line needs."""
 
+from lead_router.app.auditing import Asked, audit_files, audit_org
 from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained, explained
 from lead_router.app.looking import START_ROUTER, Status, diagnose, open_jobs, status
@@ -7,9 +8,15 @@ from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
 from lead_router.app.ruling import Got, Move, Trial, Wrote, check_files, check_org, pull, push, tried_files
 from lead_router.app.running import run
+from lead_router.audit import Assumed, Audit
+from lead_router.audit import page as audit_page
+from lead_router.audit import summary as audit_summary
 
 __all__ = [
     "START_ROUTER",
+    "Asked",
+    "Assumed",
+    "Audit",
     "Departed",
     "Explained",
     "Got",
@@ -19,6 +26,10 @@ __all__ = [
     "Status",
     "Trial",
     "Wrote",
+    "audit_files",
+    "audit_org",
+    "audit_page",
+    "audit_summary",
     "check_files",
     "check_org",
     "diagnose",

@@ -46,7 +46,7 @@ def _carried_out(asked: Namespace) -> int:
         from lead_router.cli import completing  # noqa: PLC0415
 
         return _told(completing.completion, asked)
-    from lead_router.cli import commands, explaining, preview, rules  # noqa: PLC0415
+    from lead_router.cli import auditing, commands, explaining, preview, rules  # noqa: PLC0415
 
     carry_out: dict[str, Callable[[Namespace], int]] = {
         "run": commands.run,
@@ -59,6 +59,7 @@ def _carried_out(asked: Namespace) -> int:
         "explain": explaining.explain,
         "observe": preview.observe,
         "rules": rules.rules,
+        "audit": auditing.audit,
     }
     return _told(carry_out[asked.command], asked)
 

@@ -54,6 +54,8 @@ def parser() -> argparse.ArgumentParser:
     _reading(reports.add_parser("report", help="agreement, shares and time, beside what really happened"))
     _rules(commands.add_parser("rules", help="check, test, pull and push the rules"))
 
+    _audit(commands.add_parser("audit", help="measure an org as it is, before anything is changed: reads alone"))
+
     demo = commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle")
     demo.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
     demo.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
@@ -89,6 +91,25 @@ def _preview(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     for one in (plan, explain):
         _settings(one)
         one.add_argument("--at", type=instant, metavar="INSTANT", help="judge hours, absences and caps at this instant")
+
+
+def _audit(command: argparse.ArgumentParser) -> None:
+    _reading(command)
+    command.add_argument(
+        "--days", type=_at_least_one, default=90, metavar="N", help="leads of so many days (default: 90)"
+    )
+    csv = "exported Lead.csv, LeadHistory.csv and User.csv instead of an org; Group.csv or Queue.csv if there is one"
+    command.add_argument("--csv", type=Path, metavar="DIR", help=csv)
+    command.add_argument("--html", type=Path, metavar="FILE", help="write the report there, one file with its charts")
+    command.add_argument(
+        "--zone", metavar="NAME", help="time zone, as Europe/Paris (default: the org's; UTC for files)"
+    )
+    command.add_argument(
+        "--hours", metavar="TEXT", help="business hours, as 'Mon-Fri 9-17' (default: the org's, or these)"
+    )
+    command.add_argument("--day-first", action="store_true", help="dates such as 3/4/2026 in the files are 3 April")
+    reaction = "minutes from owner to first call that costs are reckoned with (default: 1)"
+    command.add_argument("--reaction", type=float, default=1.0, metavar="MIN", help=reaction)
 
 
 def _rules(command: argparse.ArgumentParser) -> None:

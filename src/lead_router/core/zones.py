@@ -53,6 +53,11 @@ def local_date(zone: str, at: datetime) -> date:
     return at.astimezone(zone_of(zone)).date()
 
 
+def wall(zone: str, at: datetime) -> datetime:
+    """What a clock in the zone shows at that instant, without any zone: to be told, never to reckon with."""
+    return at.astimezone(zone_of(zone)).replace(tzinfo=None)
+
+
 def next_midnight(zone: str, at: datetime) -> datetime:
     """The instant at which the zone's date changes next."""
     return instant(zone, local_date(zone, at) + timedelta(days=1))

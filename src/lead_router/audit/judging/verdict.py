@@ -1,0 +1,52 @@
+"""All questions asked of one past, and the findings among the answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lead_router.audit.judging import doubles, findings, keeping, polling, pools, resets, roles, shares, waits, writers
+from lead_router.audit.judging.answers import Assumed, Audit
+from lead_router.audit.judging.opening import Opening
+from lead_router.audit.past import Past
+
+
+def judge(past: Past, assumed: Assumed) -> Audit:
+    """The audit of a past."""
+    known = roles.roles(past)
+    given = [roles.handovers(story, known) for story in past.stories]
+    opening = Opening(past.hours, past.since, past.until)
+    firsts = [each[0] for each in given if each]
+    without = [story for story, each in zip(past.stories, given, strict=True) if not each]
+    by_machine = pools.first_by_machine(firsts, known)
+    found_pools = pools.pools(by_machine)
+    owners = ((story, each[0].owner if each else "") for story, each in zip(past.stories, given, strict=True))
+    changes = past.history
+    audit = Audit(
+        since=past.since,
+        until=past.until,
+        zone=past.hours.zone,
+        hours=past.hours.name,
+        leads=len(past.stories),
+        owned=len(firsts),
+        changes=sum(len(story.steps) for story in past.stories),
+        history=past.history,
+        findings=(),
+        waits=waits.waits(firsts if changes else [], without, opening, known, past.until),
+        shares=tuple(shares.shares(pool) for pool in found_pools),
+        cycles=tuple(pool.cycle for pool in found_pools),
+        resets=tuple(reset for pool in found_pools for reset in resets.resets(pool)),
+        restarts=tuple(one for pool in found_pools if (one := resets.restarts(pool)) is not None),
+        doubles=tuple(doubles.doubles(given, known)),
+        twins=tuple(doubles.twins(owners)),
+        polls=tuple(polling.polls(by_machine)),
+        writers=writers.written(past, given, known),
+        rivals=tuple(writers.rivals(firsts, known)),
+        left=tuple(keeping.left(past, known)),
+        off=keeping.off_hours(firsts if changes else [], opening),
+        told=past.told,
+        assumed=assumed,
+    )
+    named = {name for story in past.stories for step in story.steps for name in (step.old, step.new, step.by)}
+    named |= {name for story in past.stories for name in (story.first, story.owner, story.creator)}
+    names = {one: past.people[one].name for one in sorted(named & past.people.keys()) if past.people[one].name}
+    return replace(audit, names=names, findings=findings.found(replace(audit, names=names), past))

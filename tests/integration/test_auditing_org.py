@@ -1,0 +1,148 @@
+"""The audit of an org over the wire: reads alone, by any API user, with nothing of ours deployed."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from lead_router.app.auditing import Asked, audit_rest
+from lead_router.audit import email_digest, phone_digest
+from lead_router.salesforce.auth import Login, TokenHolder
+from lead_router.salesforce.history import OrgHistory
+from lead_router.salesforce.rest import Rest
+from lead_router.salesforce.wire import open_session
+from org_simulator.clock import ManualClock
+from org_simulator.wire import start
+from org_simulator.wire.adapter import OrgAdapter
+
+START = datetime(2026, 11, 23, 8, 0, tzinfo=UTC)
+LEADS = 30
+DAYS = 7
+
+
+class Audited:
+    """An org that knows standard objects alone, with reps, a router and a second automation, and a client before it."""
+
+    def __init__(self, folder, *, lead_history: bool = True) -> None:
+        (folder / "objects").mkdir()
+        self.clock = ManualClock(START)
+        self.world = start.world(metadata=folder, clock=self.clock, seed=5, lead_history=lead_history)
+        self.org = self.world.org
+        self.asked: list[tuple[str, str]] = []
+        self.world.before.append(lambda request: self.asked.append((request.method, request.target)))
+        self.people = {
+            name: self._insert("User", LastName=name, Username=f"{name}@audited.example")
+            for name in ("Ana", "Ben", "Cleo", "Router", "Sync", "Gone")
+        }
+        self.queue = self.org.queue_id("Default_Assigned")
+        self.leads: list[str] = []
+        self.doubled: list[str] = []
+
+    def _insert(self, sobject: str, *, by: str | None = None, **fields) -> str:
+        with self.org.transaction(by or self.org.admin_user_id, auto_assign=False) as opened:
+            return str(opened.insert(sobject, fields))
+
+    def give(self, lead: str, owner: str, by: str) -> None:
+        with self.org.transaction(self.people[by], auto_assign=False) as opened:
+            opened.update("Lead", lead, {"OwnerId": self.people[owner]})
+
+    def live(self) -> None:
+        """Leads that the router gives out in turn after three seconds; the sync gives every third to another."""
+        for number in range(LEADS):
+            self.clock.advance(600)
+            lead = self._insert(
+                "Lead",
+                LastName="Doe",
+                Company="Acme",
+                OwnerId=self.queue,
+                LeadSource="Web",
+                Email=f"b{number}@x.example",
+            )
+            self.clock.advance(3)
+            self.give(lead, ("Ana", "Ben", "Cleo")[number % 3], "Router")
+            self.leads.append(lead)
+            if number % 3 == 0:
+                self.clock.advance(60)
+                self.give(lead, "Ben", "Sync")
+                self.doubled.append(lead)
+        with self.org.transaction(self.org.admin_user_id) as opened:
+            opened.update("User", self.people["Gone"], {"IsActive": False})
+
+    def rest(self) -> Rest:
+        session = open_session(self.world.base_url, adapter=OrgAdapter(self.world))
+        login = Login(self.world.base_url, self.world.app.client_id, self.world.app.client_secret)
+        return Rest(
+            TokenHolder(login, session, now=self.clock.now, sleep=lambda _: None, dice=random.Random(1)), session
+        )
+
+
+@pytest.fixture
+def audited(tmp_path) -> Audited:
+    org = Audited(tmp_path)
+    org.live()
+    return org
+
+
+def test_an_org_is_measured_by_reads_alone(audited):
+    """Every request but the log-in is a GET; what it takes is told before, and counted."""
+    told: list[str] = []
+    audited.asked.clear()
+    used = audited.org.calls_used
+
+    audit = audit_rest(audited.rest(), Asked(days=DAYS), told.append, at=audited.clock.now)
+
+    assert {method for method, target in audited.asked if "/oauth2/" not in target} == {"GET"}
+    assert [one.lead for one in audit.doubles] == audited.doubled
+    assert {(audit.name(one.one_by), audit.name(one.other_by)) for one in audit.doubles} == {("Router", "Sync")}
+    assert (audit.leads, audit.owned, audit.waits.elapsed.p50) == (LEADS, LEADS, 3.0)
+    assert audit.calls == audited.org.calls_used - used
+    assert audit.calls == 12
+    rows = 2 * (LEADS + len(audited.doubled))
+    (line,) = told
+    assert line.startswith(
+        f"reading {LEADS} leads of {DAYS} days and {rows} rows of history: about 12 API calls; 99,997 "
+    )
+    assert line.endswith("of the day's 100,000 are left; nothing is written")
+
+
+def test_pages_bring_every_row_once(audited):
+    """Also where a second has more rows than a page: by creation and id, each behind the last one."""
+    since = START - timedelta(days=1)
+    audited.clock.advance(1)
+    for number, lead in enumerate(audited.leads):
+        audited.give(lead, ("Cleo", "Ana", "Ben")[number % 3], "Sync")
+
+    pages = [OrgHistory(audited.rest(), digests=(email_digest, phone_digest), page=size) for size in (7, 2_000)]
+
+    few, whole = (
+        [list(one.leads(since)), list(one.owner_rows(since)), sorted(map(str, one.people()))] for one in pages
+    )
+    assert few == whole
+    assert len(whole[1]) == 2 * (2 * LEADS + len(audited.doubled))
+
+
+def test_without_the_history_it_says_so_and_goes_on(tmp_path):
+    """An org that tracks nothing, or a user who may not read it."""
+    org = Audited(tmp_path, lead_history=False)
+    org.live()
+    told: list[str] = []
+
+    audit = audit_rest(org.rest(), Asked(days=DAYS), told.append, at=org.clock.now)
+
+    assert "no history" in told[0]
+    assert audit.told[0] == (
+        "the history of owners cannot be read: this user may not read LeadHistory, or the org keeps none"
+    )
+    assert (audit.leads, audit.history, audit.doubles) == (LEADS, False, ())
+
+
+def test_only_so_many_days_are_read(audited):
+    """Older leads do not count, nor do their changes."""
+    audited.clock.advance(86_400)
+
+    audit = audit_rest(audited.rest(), Asked(days=1), lambda _: None, at=audited.clock.now)
+
+    assert audit.leads == 0
+    assert audit.findings == ()
