@@ -26,6 +26,8 @@ _TIMES = {
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
     "enrichment": ("answered_at", "next_run_at", "asked_at"),
+    "notice": ("next_run_at", "created_at", "completed_at"),
+    "notice_channel": ("next_at",),
     "listener": ("lease_until", "taken_at", "subscribed_at", "heard_at", "silent_at", "silent_since"),
 }
 

@@ -16,6 +16,7 @@ from lead_router.loops.current import Current
 from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.worker import Worker
 from lead_router.ports import JobView, NewJob, Receipt
+from lead_router.ports.notices import ChannelsOf, nowhere
 from lead_router.salesforce.configuration import Intake
 from lead_router.salesforce.gateway import SalesforceOrg
 from org_simulator.formula import compile_formula
@@ -70,6 +71,7 @@ class Rig:
     path: Path
     switches: Switches = field(default_factory=Switches)
     intake: Intake = field(default_factory=Intake)
+    channels: ChannelsOf = nowhere
 
     def __post_init__(self) -> None:
         self.rest_org = RestOrg(self.switches, self.intake)
@@ -88,6 +90,7 @@ class Rig:
             org_id=self.org.org_id,
             clock=lambda: self.clock.now().timestamp() + self.ahead_s,
             max_attempts=3,
+            channels=self.channels,
         )
         self._stores.append(store)
         return store

@@ -26,6 +26,8 @@ TABLES: Final = frozenset(
         "observed_rotation",
         "listener",
         "enrichment",
+        "notice",
+        "notice_channel",
     }
 )
 

@@ -13,19 +13,25 @@ from lead_router.jobs.migrations import migrate
 from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.jobs.statements import KNOWN_ORGS
 from lead_router.jobs.store import ATTEMPTS_MAX, SqlJobStore
+from lead_router.ports.notices import ChannelsOf, nowhere
 
 _SQLITE = "sqlite:///"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
 def open_store(
-    url: str, *, org_id: str, clock: Callable[[], float] | None = None, max_attempts: int = ATTEMPTS_MAX
+    url: str,
+    *,
+    org_id: str,
+    clock: Callable[[], float] | None = None,
+    max_attempts: int = ATTEMPTS_MAX,
+    channels: ChannelsOf = nowhere,
 ) -> SqlJobStore:
     """Open the job store of one org at `sqlite:///file.db`, `sqlite:////absolute/file.db` or `postgresql://…`.
 
     The schema is made or brought up to date first. `clock` answers seconds since 1970 and stands in for the host's
     clock on SQLite; PostgreSQL has its own. Misconfigured names the setting and the remedy; StoreUnavailable:
-    PostgreSQL did not answer, try again. No text holds the address's password.
+    PostgreSQL did not answer, try again. No text holds the address's password. `channels` says where notices go.
     """
     engine = _engine(url, clock or time.time)
     try:
@@ -33,7 +39,7 @@ def open_store(
     except BaseException:
         engine.close()
         raise
-    return SqlJobStore(engine, org_id=org_id, max_attempts=max_attempts)
+    return SqlJobStore(engine, org_id=org_id, max_attempts=max_attempts, channels=channels)
 
 
 def whereabouts(url: str) -> str:

@@ -22,6 +22,7 @@ from lead_router.jobs import statements as sql
 from lead_router.jobs.engine import Engine, Row, Step
 from lead_router.jobs.enrichments import SqlEnrichments
 from lead_router.jobs.listeners import SqlListeners, fence_of
+from lead_router.jobs.notices import SqlNotices
 from lead_router.jobs.sweeps import SqlSweeps
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
@@ -41,6 +42,7 @@ from lead_router.ports import (
     Waiting,
     Wanted,
 )
+from lead_router.ports.notices import ChannelsOf, nowhere
 
 CLAIM_MAX: Final = 200
 """Jobs per claim: as many leads as one commit takes."""
@@ -52,11 +54,14 @@ DISCARDED_KEPT_S: Final = 365 * 86_400.0
 """Seconds for which at least a discarded job is remembered: until then no sweep brings its lead again."""
 
 
-class SqlJobStore(SqlListeners, SqlSweeps, SqlEnrichments):
+class SqlJobStore(SqlListeners, SqlSweeps, SqlEnrichments, SqlNotices):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
 
-    def __init__(self, engine: Engine, *, org_id: str, max_attempts: int = ATTEMPTS_MAX) -> None:
+    def __init__(
+        self, engine: Engine, *, org_id: str, max_attempts: int = ATTEMPTS_MAX, channels: ChannelsOf = nowhere
+    ) -> None:
         super().__init__(engine, org_id=org_id)
+        self._channels = channels
         self._max_attempts = max_attempts
 
     def record(
@@ -126,7 +131,7 @@ class SqlJobStore(SqlListeners, SqlSweeps, SqlEnrichments):
         return self._ids(self._write(sql.RENEW, rows=held, lease_ms=in_ms(lease_s))) if jobs else frozenset()
 
     def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
-        """A Retry of a job without attempts left buries it.
+        """A Retry of a job without attempts left buries it. Notices are written down whoever holds the claims by now.
 
         Not synced where all are Done: what a lost machine forgot of those is told to the next claim by ledger and lead.
         """
@@ -134,7 +139,9 @@ class SqlJobStore(SqlListeners, SqlSweeps, SqlEnrichments):
             return frozenset()
         rows = listed(ended(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
         synced = not all(isinstance(ending, Done) for _, ending in endings)
-        return self._ids(self._engine.write([self._step(sql.END, rows=rows)], synced=synced, tidies=True)[0])
+        told = [notice for _, ending in endings if isinstance(ending, Done) for notice in ending.notices]
+        steps = [self._step(sql.END, rows=rows), *self._notified(told)]
+        return self._ids(self._engine.write(steps, synced=synced, tidies=True)[0])
 
     def holders(self) -> frozenset[str]:
         """The names under which claims are held now, their leases expired or not, and of those that listen."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from lead_router.jobs import enriching, sweeping
+from lead_router.jobs import enriching, noticing, sweeping
 from lead_router.jobs import statements as sql
 from lead_router.jobs.listeners import fence_of
 from lead_router.jobs.verbs import Verbs
@@ -40,7 +40,7 @@ class SqlSweeps(Verbs):
             return None
         take = self._step(sweeping.TAKE_SWEEP, **_REASONS, **bounds, kept_ms=KEPT_MS)
         jobs = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)
-        rights = (*jobs, enriching.SET_RIGHT)
+        rights = (*jobs, enriching.SET_RIGHT, noticing.SET_RIGHT)
         steps = [self._step(right, set_back_ms=sweeping.SET_BACK_MS) for right in rights]
         rows = self._engine.write([*steps, take])[-1]
         return rows[0]["begun_for"] if rows else None

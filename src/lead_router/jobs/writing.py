@@ -49,7 +49,7 @@ def ended(job: Job, ending: Ending) -> Mapping[str, Any]:
     """What becomes of a claim."""
     held = {"id": job.id, "token": job.claim_token}
     match ending:
-        case Done(outcome):
+        case Done(outcome=outcome):
             return {**held, "verb": "done", "outcome": storable(outcome)}
         case Retry(delay_s, error):
             return {**held, "verb": "retry", "delay_ms": in_ms(delay_s), "error": storable(error)}

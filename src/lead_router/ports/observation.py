@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,3 +28,31 @@ class Observed:
     what: Observation
     observed_at: datetime
     owned_at: datetime | None
+
+
+class Observations(Protocol):
+    """The part of the job store that keeps them. Raises StoreUnavailable as the rest of it does."""
+
+    def observe(self, observations: Sequence[Observation], rotations: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write down what would have been done and, by group id, where rotations would stand, in one transaction."""
+        ...
+
+    def observed(self, keys: Sequence[str]) -> Mapping[str, str | None]:
+        """The owners thought of for the jobs, by idempotency key, of those that were observed."""
+        ...
+
+    def rotations(self) -> Mapping[str, Mapping[str, Any]]:
+        """Where the rotations of observing groups would stand, by group id."""
+        ...
+
+    def observations(self, *, limit: int) -> list[Observed]:
+        """Observations, newest first."""
+        ...
+
+    def observations_of(self, lead_id: str, *, limit: int) -> list[Observed]:
+        """A lead's observations, newest first."""
+        ...
+
+    def forget_observations(self, *, older_than_s: float, limit: int) -> int:
+        """Delete up to `limit` older observations; how many it were."""
+        ...

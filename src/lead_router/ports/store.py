@@ -10,7 +10,8 @@ from typing import Any, Protocol, TypeAlias
 from lead_router.core.model import Submission
 from lead_router.ports.enrichment import Enrichments, Wanted
 from lead_router.ports.listener import Hold, Listeners
-from lead_router.ports.observation import Observation, Observed
+from lead_router.ports.notices import NewNotice, Notices
+from lead_router.ports.observation import Observations
 from lead_router.ports.queue import QueueView
 from lead_router.ports.stream import Position, Unreadable
 from lead_router.ports.sweeps import Sweeps
@@ -137,15 +138,19 @@ class Bury:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The job is finished; `outcome` in glossary words (`assigned`, `duplicate`, `skipped: already owned`)."""
+    """The job is finished; `outcome` in glossary words (`assigned`, `duplicate`, `skipped: already owned`).
+
+    `notices` tell of it, and are written down with it or not at all.
+    """
 
     outcome: str
+    notices: tuple[NewNotice, ...] = ()
 
 
 Ending: TypeAlias = Done | Retry | Release | Bury
 
 
-class JobStore(Listeners, Sweeps, Enrichments, Protocol):
+class JobStore(Listeners, Sweeps, Enrichments, Notices, Observations, Protocol):
     """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
 
     Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.
@@ -248,26 +253,6 @@ class JobStore(Listeners, Sweeps, Enrichments, Protocol):
         """Those of the leads that are held, for whatever reason, are due now; the answer is how many."""
         ...
 
-    def observe(self, observations: Sequence[Observation], rotations: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write down what would have been done and, by group id, where rotations would stand, in one transaction."""
-        ...
-
-    def observed(self, keys: Sequence[str]) -> Mapping[str, str | None]:
-        """The owners thought of for the jobs, by idempotency key, of those that were observed."""
-        ...
-
-    def rotations(self) -> Mapping[str, Mapping[str, Any]]:
-        """Where the rotations of observing groups would stand, by group id."""
-        ...
-
-    def observations(self, *, limit: int) -> list[Observed]:
-        """Observations, newest first."""
-        ...
-
-    def observations_of(self, lead_id: str, *, limit: int) -> list[Observed]:
-        """A lead's observations, newest first."""
-        ...
-
     def revive(self, job_id: int) -> bool:
         """A person retries a dead job: queued at once with fresh attempts. False if it is not dead."""
         ...
@@ -278,10 +263,6 @@ class JobStore(Listeners, Sweeps, Enrichments, Protocol):
 
     def forget(self, *, older_than_s: float, limit: int) -> int:
         """Delete up to `limit` done jobs that ended longer ago (discarded ones: a year); how many it were."""
-        ...
-
-    def forget_observations(self, *, older_than_s: float, limit: int) -> int:
-        """Delete up to `limit` older observations; how many it were."""
         ...
 
     def forget_unreadable(self, *, older_than_s: float, keep: int, limit: int) -> int:
