@@ -413,9 +413,13 @@ class Router:
         self.point(when, "stream", what)
 
     def _store(self, org_id: str) -> SqlJobStore:
-        store = SqlJobStore(Shaky(self.host.disk, self), org_id=org_id)
+        store = SqlJobStore(Shaky(self.host.disk, self), org_id=org_id, channels=_to_everybody)
         self.stores.append(store)
         return store
+
+
+def _to_everybody(_notice: object) -> tuple[str, ...]:
+    return ("everybody",)
 
 
 def _named(pattern: re.Pattern[bytes], text: bytes) -> tuple[str, ...]:

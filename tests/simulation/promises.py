@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 LEAD, LEDGER, GROUP, MEMBER = "Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c"
 WINDOW_S = 600  # of a submission, as the setting's default has it
+SKEW_MS = 60_000  # by which a database's clock may be ahead of the org's
 PROMPT_S = 130.0  # the longest pause of a breaker or a stream, twice
 SILENT = ("clock: jump", "stream: lose_event", "stream: refuse_subscribe", "stream: refuse_handshake")
 """Faults after which only time or the next sweep helps: clocks set back, events that never were, refusals."""
@@ -193,6 +194,33 @@ def jobs_tell_the_truth(play: Play) -> Iterator[str]:
                 yield f"job {job['id']} of {host.name} says {job['outcome']}, and the ledger knows nothing of it"
 
 
+def assignments_are_told(play: Play) -> Iterator[str]:
+    """What a router gave out is written down to be told, once on each disk, however its job came to its end.
+
+    But for what was no longer so when a job found that it had routed its lead, or of a job that is newer than that.
+    """
+    rows = {row["Idempotency_Key__c"]: row for row in _ledger(play) if row["Outcome__c"] != "Manual"}
+    rounds: defaultdict[str, int] = defaultdict(int)
+    for row in _ledger(play):
+        rounds[row["Lead__c"]] = max(rounds[row["Lead__c"]], int(row["Round__c"]))
+    written = [host.look("SELECT notice_key FROM notice WHERE org_id = :org_id") for host in play.hosts]
+    told = {row["notice_key"] for rows_of_host in written for row in rows_of_host}
+    touched = _touched_by_others(play)
+    for host in play.hosts:
+        for job in host.jobs():
+            row = rows.get(job["idempotency_key"])
+            if row is None or job["status"] != "done" or job["idempotency_key"] in told:
+                continue
+            lead = play.company.row(job["lead_id"])
+            later = rounds[job["lead_id"]] > int(row["Round__c"])
+            by_itself = job["outcome"] in {"assigned", "fallback", "matched", "duplicate"}
+            newer = job["created_at"] > _milliseconds(row["CreatedDate"]) + SKEW_MS
+            gone = lead is None or lead["IsConverted"] or lead["OwnerId"] != row["Assigned_To__c"]
+            taken = gone or touched.get(job["lead_id"], -1) > _commit_of(play, row["Id"])
+            if not later and (by_itself or not (newer or taken or play.counts["clock: jump"])):
+                yield f"{job['lead_id']} was given out by job {job['id']} of {host.name}, and nobody is told of it"
+
+
 def events_become_jobs(play: Play) -> Iterator[str]:
     """No event is acknowledged and lost: of each creation up to a stored position there is a job.
 
@@ -327,6 +355,7 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "ledger = leads": ledger_is_leads,
     "jobs end": jobs_come_to_an_end,
     "jobs tell the truth": jobs_tell_the_truth,
+    "told": assignments_are_told,
     "events become jobs": events_become_jobs,
     "attempts": attempts_are_refunded,
     "fairness": shares_are_fair,

@@ -9,9 +9,9 @@ from datetime import datetime
 
 import structlog
 
-from lead_router.core.model import Batch, Configuration, Decision, Hold, Observed, Skip, Status, Write
+from lead_router.core.model import Batch, Configuration, Decision, Hold, Observed, Skip, Snapshot, Status, Write
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
-from lead_router.loops import marking
+from lead_router.loops import marking, news
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.clearing import OWNED, clear, idle
 from lead_router.loops.observing import decided, observed
@@ -123,13 +123,13 @@ class Routing:
         tell_returned(self._configuration, snapshot, portion.jobs)
         self._overridden = frozenset(fact.lead.id for fact in facts)
         self._uncleared = uncleared.refused
-        unheld = self._settle(decisions, looks_again=looks_again)
+        unheld = self._settle(snapshot, decisions, looks_again=looks_again)
         again = [replace(portion, jobs=unheld, passes=portion.passes + 1)] if unheld else []
         for several in commits(portion, decisions):
             again += self._write(several, portion)
         return again
 
-    def _settle(self, decisions: Iterable[Decision], *, looks_again: bool) -> tuple[Job, ...]:
+    def _settle(self, snapshot: Snapshot, decisions: Iterable[Decision], *, looks_again: bool) -> tuple[Job, ...]:
         """End jobs that write no turn, but those, answered, whose leads were changed before they could be held."""
         endings: list[tuple[Job, Ending]] = []
         marks: list[Mark] = []
@@ -143,7 +143,8 @@ class Routing:
                 case Skip(reason=reason, queued=queued):
                     known = job.idempotency_key in seen
                     word = "observed" if known else f"skipped: {reason}"
-                    done = Done("overridden" if job.lead_id in self._overridden else word)
+                    told = news.of_routed(self._configuration, snapshot, job) if reason == news.ROUTED else ()
+                    done = Done("overridden" if job.lead_id in self._overridden else word, told)
                     endings.append((job, CLEAR_AGAIN if queued and job.lead_id in self._uncleared else done))
                     _log.info("lead_observed" if known else "lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
                 case Observed():
@@ -226,7 +227,7 @@ class Routing:
         raise OutcomeUnknown("no answer to a commit, and the ledger does not hold it yet")
 
     def _refused(self, portion: Portion, jobs: tuple[Job, ...], resolution: Resolution) -> list[Portion]:
-        self._close(resolution.endings)
+        self._close(news.with_news(self._org, self._store, self._configuration, resolution.endings))
         ended = {job.id for job, _ in resolution.endings}
         open_jobs = tuple(job for job in jobs if job.id not in ended)
         why = resolution.stuck or stuck(portion)

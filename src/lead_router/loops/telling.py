@@ -7,6 +7,7 @@ from datetime import timedelta
 import structlog
 
 from lead_router.core.model import Assign, Configuration, Count, Follow, Write
+from lead_router.loops.news import of_write
 from lead_router.ports import Bury, Done, Ending, Job, Release, Retry
 
 _log = structlog.get_logger(__name__)
@@ -37,11 +38,11 @@ def written(configuration: Configuration, job: Job, write: Write, late: timedelt
                 round=number,
                 latency_ms=round(late / timedelta(milliseconds=1)),
             )
-            return Done(outcome.lower())
+            return Done(outcome.lower(), of_write(configuration, write))
         case Count(turn=turn, owner_id=owner):
             told = {"group": turn.group.key, "turn": turn.number, "member": turn.member.id, "owner": owner}
             _log.info("lead_counted", lead=job.lead_id, **told)
             return Done("counted: taken by hand")
         case Follow(owner_id=owner, first_lead_id=first):
             _log.info("lead_followed", lead=job.lead_id, first=first, owner=owner)
-            return Done("duplicate")
+            return Done("duplicate", of_write(configuration, write))
