@@ -60,6 +60,8 @@ def found(org: Org) -> tuple[str, str]:
         _queues(org, tx)
         for sobject, fields in org.schema.custom_metadata:
             tx.insert(sobject, fields)
+        for fields in org.schema.notification_types:
+            tx.insert("CustomNotificationType", fields)
         for name, (kind, content) in org.schema.static_resources.items():
             body = base64.b64encode(content).decode()
             tx.insert("StaticResource", {"Name": name, "ContentType": kind, "Body": body})

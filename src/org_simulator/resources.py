@@ -1,10 +1,13 @@
-"""Static resources of a folder of metadata: files beside their descriptions, and folders that are zipped on deploy."""
+"""What else a folder of metadata holds: static resources, and types of custom notifications.
+
+A resource is a file beside its description, or a folder that is zipped on deploy.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from org_simulator.metadata import MetadataFault, opened
+from org_simulator.metadata import Element, MetadataFault, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,3 +27,23 @@ def static_resources(folder: Path) -> dict[str, tuple[str, bytes]]:
         elif not (description.parent / name).is_dir():
             raise MetadataFault(f"{description}: there is no one file of this resource beside it")
     return found
+
+
+def notification_types(folder: Path) -> tuple[dict[str, Any], ...]:
+    """The fields of each type of custom notification in `force-app/main/default`, by name."""
+    ending = ".notiftype-meta.xml"
+    return tuple(
+        _notification(file.name.removesuffix(ending), opened(file))
+        for file in sorted((folder / "notificationtypes").glob(f"*{ending}"))
+    )
+
+
+def _notification(name: str, element: Element) -> dict[str, Any]:
+    return {
+        "DeveloperName": name,
+        "CustomNotifTypeName": element.text("customNotifTypeName", name),
+        "MasterLabel": element.text("masterLabel", name),
+        "Description": element.text("description") or None,
+        "Desktop": element.flag("desktop"),
+        "Mobile": element.flag("mobile"),
+    }

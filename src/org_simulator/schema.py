@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from org_simulator.formula import FormulaFault, compile_formula
 from org_simulator.metadata import MetadataFault, Source, read
-from org_simulator.resources import static_resources
+from org_simulator.resources import notification_types, static_resources
 from org_simulator.sobjects import Field, ObjectPermission, PermissionSet, Queue, Rule, Schema, SObject
 from org_simulator.standard import standard_objects
 
@@ -59,6 +59,7 @@ def load(metadata: Path) -> Schema:
         custom_permissions=source.custom_permissions,
         queues=source.queues,
         custom_metadata=tuple(source.custom_metadata),
+        notification_types=notification_types(folder),
         static_resources=static_resources(folder),
     )
 

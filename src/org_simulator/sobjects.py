@@ -120,5 +120,7 @@ class Schema:
     queues: Mapping[str, Queue]
     custom_metadata: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Object and fields of each record of custom metadata."""
+    notification_types: tuple[Mapping[str, Any], ...] = ()
+    """The fields of each type of custom notification."""
     static_resources: Mapping[str, tuple[str, bytes]] = field(default_factory=dict)
     """Content type and content by name."""

@@ -102,6 +102,14 @@ UserOrGroupId reference required ->User
 QueueId reference required ->Group
 SobjectType picklist(40) required
 
+# CustomNotificationType 0ML unowned | Custom Notification Type | Custom Notification Types
+DeveloperName string(80) required
+CustomNotifTypeName string(80) required
+MasterLabel string(80)
+Description string(255)
+Desktop boolean
+Mobile boolean
+
 # BusinessHours 01m unowned | Business Hours | Business Hours
 Name string(80) required
 IsActive boolean ="true"

@@ -72,7 +72,7 @@ def test_a_field_permission_names_a_field_that_may_be_listed(name: str):
         field = shipped.field(path)
         assert field is not None, path
         assert shipped.is_listable(field), path
-    assert set(shipped.texts(SETS[name].root, "fieldPermissions", "readable")) == {"true"}
+    assert set(shipped.texts(SETS[name].root, "fieldPermissions", "readable")) == ({"true"} if listed else set())
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -147,7 +147,22 @@ def test_only_the_router_is_marked_as_the_router():
     assert holders == [names.Permissions.INTEGRATION_SET]
     granted = shipped.texts(SETS[holders[0]].root, "userPermissions", "name")
     assert granted == ["ApiEnabled", "ViewRoles", "ViewSetup"]
-    assert [name for name in SETS if name not in holders and shipped.children(SETS[name].root, "userPermissions")] == []
+    others = {name: shipped.texts(item.root, "userPermissions", "name") for name, item in SETS.items()}
+    assert {name: rights for name, rights in others.items() if rights and name not in holders} == {
+        names.Permissions.NOTICES_SET: ["SendCustomNotifications"]
+    }
+
+
+def test_who_sends_notices_may_do_nothing_else():
+    """The set for notices opens no object, field or page."""
+    notices = SETS[names.Permissions.NOTICES_SET].root
+    assert objects(names.Permissions.NOTICES_SET) == {}
+    assert [one.tag.partition("}")[2] for one in notices] == [
+        "description",
+        "hasActivationRequired",
+        "label",
+        "userPermissions",
+    ]
 
 
 def test_who_may_run_what_a_button_runs_is_an_admin():
@@ -182,6 +197,7 @@ def test_who_works_with_routing_sees_its_app_and_tabs():
         names.Permissions.REP_SET: (tabs - {names.Objects.ABSENCE}, 1),
         names.Permissions.INTEGRATION_SET: (set(), 0),
         names.Permissions.MATCHING_SET: (set(), 0),
+        names.Permissions.NOTICES_SET: (set(), 0),
     }
     for item in SETS.values():
         assert set(shipped.texts(item.root, "tabSettings", "visibility")) <= {"Visible"}

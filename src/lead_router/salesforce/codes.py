@@ -131,8 +131,12 @@ class Trouble:
 
 
 def troubles(body: Any) -> tuple[Trouble, ...]:
-    """The errors of an answer's body: REST says `errorCode`, a collection's record says `statusCode`. Else empty."""
-    found = body if isinstance(body, list) else [body]
+    """The errors of an answer's body: REST says `errorCode`, a collection's record says `statusCode`. Else empty.
+
+    An action that failed has a list of them.
+    """
+    parts = body if isinstance(body, list) else [body]
+    found = [error for part in parts for error in (_of_action(part) or [part])]
     return tuple(
         Trouble(
             str(item.get("errorCode") or item.get("statusCode")),
@@ -142,6 +146,11 @@ def troubles(body: Any) -> tuple[Trouble, ...]:
         for item in found
         if isinstance(item, dict) and (item.get("errorCode") or item.get("statusCode"))
     )
+
+
+def _of_action(part: Any) -> list[Any]:
+    errors = part.get("errors") if isinstance(part, dict) and "actionName" in part else None
+    return errors if isinstance(errors, list) else []
 
 
 def hushed(text: str) -> str:

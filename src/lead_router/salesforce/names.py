@@ -260,6 +260,7 @@ class Permissions:
     ADMIN_SET: Final = "Lead_Router_Admin"
     REP_SET: Final = "Lead_Router_Rep"
     MATCHING_SET: Final = "Lead_Router_Matching"
+    NOTICES_SET: Final = "Lead_Router_Notices"
 
 
 class Queues:

@@ -47,6 +47,11 @@ def _faults(world: World, _given: Any) -> Any:
     return [asdict(each) for each in world.faults.waiting()]
 
 
+def _notifications(world: World, _given: Any) -> Any:
+    with world.lock:
+        return [{**asdict(each), "at": each.at.isoformat()} for each in world.notifications]
+
+
 def _scenario(world: World, given: Any) -> Any:
     return {"ids": scenario.load(world.org, given)}
 
@@ -199,6 +204,7 @@ ACTS: dict[tuple[str, str], Act] = {
     ("POST", "scenario"): _scenario,
     ("GET", "state"): _state,
     ("GET", "rows"): _rows,
+    ("GET", "notifications"): _notifications,
     ("POST", "clock"): _clock,
     ("POST", "user"): _user,
     ("POST", "setting"): _setting,

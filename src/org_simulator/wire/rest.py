@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from org_simulator.apex.faults import Unsupported
 from org_simulator.failures import Failure, not_found
-from org_simulator.wire import actions, batch, collections, composite, describe, publish, query, rows
+from org_simulator.wire import actions, batch, collections, composite, describe, notifying, publish, query, rows
 from org_simulator.wire.access import view
 from org_simulator.wire.errors import bad_request, not_run, refusal
 from org_simulator.wire.exchange import Reply, Request, Response, answer
@@ -61,6 +61,7 @@ ROUTES: tuple[tuple[tuple[str, ...], Mapping[str, Verb]], ...] = (
     (("composite",), {"POST": _composite}),
     (("composite", "batch"), {"POST": _batch}),
     (("actions", "custom", "apex", "*"), {"POST": actions.invoke}),
+    (("actions", "standard", "customnotificationaction"), {"POST": notifying.notify}),
     (
         ("composite", "sobjects"),
         {"POST": collections.create, "PATCH": collections.update, "DELETE": collections.delete},

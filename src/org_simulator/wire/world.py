@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from org_simulator.failures import Failure
@@ -50,6 +51,18 @@ class Cursor:
     page: int
 
 
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A custom notification as one of its recipients has it in the bell."""
+
+    type_id: str
+    user_id: str
+    title: str
+    body: str
+    target_id: str | None
+    at: datetime
+
+
 @dataclass(slots=True)
 class World:
     """An org behind its wire. `base_url` is the instance URL that clients are told.
@@ -68,6 +81,9 @@ class World:
     cursors: OrderedDict[str, Cursor] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     views: dict[tuple[str, ...], Schema] = field(default_factory=dict)
+    notifications: list[Notification] = field(default_factory=list)
+    notified: deque[datetime] = field(default_factory=deque)
+    """When custom notifications were sent within the last hour, lost ones among them."""
     requests: int = 0
     apex: str = ""
     """What Apex runs, or why none does; empty where none was asked for."""
