@@ -4,6 +4,7 @@ from lead_router.app.auditing import Asked, audit_files, audit_org
 from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained, explained
 from lead_router.app.looking import START_ROUTER, Status, diagnose, open_jobs, status
+from lead_router.app.noticing import Tried, try_channels
 from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
 from lead_router.app.ruling import Got, Move, Trial, Wrote, check_files, check_org, pull, push, tried_files
@@ -25,6 +26,7 @@ __all__ = [
     "Plan",
     "Status",
     "Trial",
+    "Tried",
     "Wrote",
     "audit_files",
     "audit_org",
@@ -42,4 +44,5 @@ __all__ = [
     "run",
     "status",
     "tried_files",
+    "try_channels",
 ]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from lead_router.app.hops import enriching
+from lead_router.app.noticing import Post
 from lead_router.app.streams import open_source
 from lead_router.app.wiring import Wired, now, store_of
 from lead_router.loops.breaker import Breaker
@@ -18,6 +19,7 @@ from lead_router.loops.current import Current
 from lead_router.loops.enriching import Enriching
 from lead_router.loops.intake import Intake
 from lead_router.loops.listening import LOOK_EVERY_S, Listening
+from lead_router.loops.noticing import Noticing
 from lead_router.loops.predecessors import listener_name, worker_name
 from lead_router.loops.promptness import Promptness, wanted_now
 from lead_router.loops.runner import Loop
@@ -25,6 +27,7 @@ from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.vitals import Vitals
 from lead_router.loops.worker import Worker
 from lead_router.ports import Hold, JobStore, Wanted
+from lead_router.ports.notices import Channel, nowhere
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.names import Channels
 from lead_router.settings import Settings
@@ -34,6 +37,7 @@ UPKEEP = "upkeep"
 UPKEEP_IDLE_S = 1.0
 ENRICHING = "enriching"
 ENRICHING_IDLE_S = 1.0
+NOTICE_IDLE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +52,24 @@ class Assembly:
     vitals: Vitals
     wake: Callable[..., None]
     promptness: Promptness = field(default_factory=lambda: Promptness(Breaker(time.monotonic)))
+    post: Post | None = None
 
     def loops(self) -> tuple[Loop, ...]:
         """The loops, by name; none is built yet."""
         numbered = enumerate(self._workers(), 1)
         workers = (Loop(name, partial(self.worker, number), self.settings.poll_s) for number, name in numbered)
         hops = (Loop(ENRICHING, self.enriching, ENRICHING_IDLE_S),) if self.wired.hops.loops else ()
-        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S), *hops)
+        channels = () if self.post is None else self.post.plan.channels
+        told = (Loop(f"notices-{one.name}", partial(self.noticing, one), NOTICE_IDLE_S) for one in channels)
+        upkeep = Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S)
+        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, upkeep, *hops, *told)
 
     def _workers(self) -> tuple[str, ...]:
         return tuple(f"worker-{number}" for number in range(1, self.settings.workers + 1))
 
     def store(self) -> JobStore:
         """A job store for the calling thread."""
-        return store_of(self.settings, self.org_id)
+        return store_of(self.settings, self.org_id, nowhere if self.post is None else self.post.plan.channels_of)
 
     def listening(self) -> Listening:
         """The loop that listens, or waits for its turn to."""
@@ -131,6 +139,21 @@ class Assembly:
             backoff_first_s=settings.backoff_first_s,
             backoff_cap_s=settings.backoff_cap_s,
             reroutes_max=settings.reroutes_max,
+        )
+
+    def noticing(self, channel: Channel) -> Noticing:
+        """A loop that tells one channel."""
+        assert self.post is not None  # noqa: S101 - it has no loop else
+        return Noticing(
+            self.store(),
+            self.wired.org,
+            self.current,
+            self.post.messengers[channel.name],
+            channel,
+            breaker=Breaker(time.monotonic),
+            monotonic=time.monotonic,
+            home=lambda: self.wired.tokens.token().instance_url,
+            call_s=self.settings.connect_timeout_s + self.settings.read_timeout_s,
         )
 
     def upkeep(self) -> Upkeep:

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass
 
 from lead_router.app.hops import Hops
+from lead_router.app.noticing import notice_findings
 from lead_router.app.streams import try_stream
 from lead_router.app.wiring import Wired, rollout_of, store_of, wire
 from lead_router.core.ages import age
@@ -18,6 +19,7 @@ from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import damage, doubt, known_orgs, missing_file, whereabouts
 from lead_router.ports import Finding, JobStore, QueueView
+from lead_router.ports.notices import ChannelView
 from lead_router.salesforce.doctor import diagnose as examine
 from lead_router.salesforce.hopfields import hop_fields
 from lead_router.salesforce.names import Channels
@@ -52,6 +54,7 @@ class Status:
     database: str
     no_router: str | None
     queue: QueueView
+    channels: tuple[ChannelView, ...]
     groups: tuple[GroupStatus, ...]
     warnings: tuple[str, ...]
     org_fault: str | None
@@ -78,7 +81,7 @@ def status(settings: Settings) -> Status:
     """The queue, and the groups with who is next; where the org or a record in it is at fault, the queue alone."""
     database = whereabouts(settings.database)
     with closing(open_jobs(settings)) as store:
-        queue = store.queue()
+        queue, channels = store.queue(), tuple(store.channels())
     dead = (f"{_dead(queue)}: `{_LIST_DEAD}`",) if queue.dead else ()
     try:
         org = wire(settings).org
@@ -86,9 +89,10 @@ def status(settings: Settings) -> Status:
         snapshot = org.snapshot(configuration, (), ())
     except LeadRouterError as fault:
         told, away = scrub(str(fault)), isinstance(fault, Transient)
-        return Status(database, no_router(queue), queue, (), dead, told, org_away=away)
+        return Status(database, no_router(queue), queue, channels, (), dead, told, org_away=away)
     groups = group_statuses(configuration, snapshot)
-    return Status(database, no_router(queue), queue, groups, (*dead, *configuration.warnings), None, org_away=False)
+    warnings = (*dead, *configuration.warnings)
+    return Status(database, no_router(queue), queue, channels, groups, warnings, None, org_away=False)
 
 
 _LIST_DEAD = "lead-router jobs list --status dead"
@@ -128,8 +132,8 @@ def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[Gr
 
 def diagnose(settings: Settings, exposed: Sequence[str] = ()) -> list[Finding]:
     """Every finding of the doctor, the database among them, and `exposed`: files of secrets that others may read."""
-    findings = [*_database(settings), *_secrets(exposed), _switches(settings)]
     wired = wire(settings)
+    findings = [*_database(settings), *_secrets(exposed), _switches(settings), *notice_findings(settings, wired)]
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
     if all(finding.ok for finding in found if finding.name in {"login", "API version"}):

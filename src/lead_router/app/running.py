@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -19,6 +20,7 @@ import structlog
 from lead_router import __version__, log
 from lead_router.app.answering import answering
 from lead_router.app.assembly import Assembly
+from lead_router.app.noticing import plan_of, post_of
 from lead_router.app.streams import check_stream
 from lead_router.app.watchdog import watched
 from lead_router.app.wiring import rollout_of, store_of, wire
@@ -82,7 +84,9 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
     vitals = Vitals(time.monotonic, patience_s=_patience_s(settings))
     with answering(settings.health_address, vitals), watched(vitals):
         check_stream(settings)
+        plan = plan_of(settings)
         wired = wire(settings, ending=ending.is_set, answered=vitals.beat)
+        post = None if plan is None else post_of(plan, wired)
         org_id = _patiently(lambda: wired.tokens.token().org_id, vitals)
         _patiently(lambda: refuse_lacking(wired.rest), vitals)
         configuration = _patiently(wired.org.configuration, vitals)
@@ -90,11 +94,12 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
         _patiently(lambda: _succeed(settings, org_id), vitals)
         current, breaker = Current(configuration), Breaker(time.monotonic)
         vitals.refusal = breaker.why
-        runner = Runner(lambda wake: Assembly(settings, wired, current, org_id, breaker, vitals, wake).loops(), vitals)
+        assembled = partial(Assembly, settings, wired, current, org_id, breaker, vitals, post=post)
+        runner = Runner(lambda wake: assembled(wake).loops(), vitals)
         with alone(settings.database) as sole, _signals((ending.set, runner.stop)):
             switches = asdict(rollout_of(settings))
             _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
-            doubts = (doubt(settings.database), None if sole else _SECOND)
+            doubts = (doubt(settings.database), None if sole else _SECOND, *(plan.exposed if plan else ()))
             for warning in (*configuration.warnings, *filter(None, doubts)):
                 _log.warning("router_warned", text=warning)
             gc.collect()

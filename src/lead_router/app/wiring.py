@@ -15,6 +15,7 @@ from lead_router.app.hops import Hops, hops_of
 from lead_router.core.model import Rollout
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
+from lead_router.ports.notices import ChannelsOf, nowhere
 from lead_router.salesforce.auth import Login, TokenHolder
 from lead_router.salesforce.configuration import Intake
 from lead_router.salesforce.gateway import SalesforceOrg
@@ -93,6 +94,6 @@ def rollout_of(settings: Settings) -> Rollout:
     return Rollout(settings.duplicates, settings.matched_owner, settings.reroutes)
 
 
-def store_of(settings: Settings, org_id: str) -> JobStore:
-    """The job store of one org, for the thread that asks."""
-    return open_store(settings.database, org_id=org_id, max_attempts=settings.attempts_max)
+def store_of(settings: Settings, org_id: str, channels: ChannelsOf = nowhere) -> JobStore:
+    """The job store of one org, for the thread that asks; `channels` says where its notices go."""
+    return open_store(settings.database, org_id=org_id, max_attempts=settings.attempts_max, channels=channels)

@@ -12,6 +12,7 @@ from lead_router.cli.manual import described
 EPILOG = """exit codes:
   0  done, or everything is as it should be
   1  a fault while running, or `doctor`, `rules check` or `rules test` found something, or
+     a letter of `notices test` did not go out, or
      `status` found no router that runs, or not in the state that --live or --ready asks for,
      or `rules pull` left rules to be merged by hand
   2  wrong usage, or a setting or record that a person must change
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
 
     _jobs(commands.add_parser("jobs", help="look at jobs; retry or discard dead ones"))
 
+    _notices(commands.add_parser("notices", help="what channels were told; try them with a letter"))
     _preview(commands)
     observe = commands.add_parser("observe", help="what groups that only observe would have done")
     reports = observe.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -159,6 +161,19 @@ def _at_least_one(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
     return number
+
+
+def _notices(command: argparse.ArgumentParser) -> None:
+    verbs = command.add_subparsers(dest="verb", required=True, metavar="VERB")
+    listing = verbs.add_parser("list", help="notices, newest first")
+    states = ("queued", "sending", "sent", "failed", "unknown", "dropped")
+    listing.add_argument("--status", choices=states, help="only these")
+    listing.add_argument("--limit", type=_at_least_one, default=50, metavar="N", help="how many (default: 50)")
+    test = verbs.add_parser("test", help="send one letter to each channel, now")
+    test.add_argument("--channel", metavar="NAME", help="only this one")
+    test.add_argument("--to", metavar="USER", help="id of the user whom Salesforce's own notification goes to")
+    for one in (listing, test):
+        _reading(one)
 
 
 def _jobs(command: argparse.ArgumentParser) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from lead_router import app, log
 from lead_router.cli.given import file_of, settings_of
+from lead_router.cli.notices import channels_table
 from lead_router.cli.show import as_json, readable, table
 from lead_router.core.ages import age
 from lead_router.errors import Misconfigured
 from lead_router.ports import JobStore, ListenerView, QueueView
+from lead_router.ports.notices import NoticeView
 from lead_router.settings import PREFIX, example, exposed
 
 
@@ -44,6 +47,8 @@ def status(words: argparse.Namespace) -> int:
     streams = [(s.channel, readable(s.replay_id), age(s.age_s)) for s in queue.streams]
     print("\n" + (table(("stream", "position", "age"), streams) if streams else "no stream position stored yet"))
     print(_listening(queue), end="")
+    if seen.channels:
+        print(f"\n{channels_table(seen.channels)}")
     if seen.org_fault is not None:
         print(f"\ngroups: {'Salesforce did not answer: ' * seen.org_away}{seen.org_fault}")
         return code
@@ -173,16 +178,19 @@ def _show(store: JobStore, words: argparse.Namespace) -> int:
     job = store.job(words.job)
     if job is None:
         return _absent(words)
+    notices = store.notices_of(job.lead_id, limit=SHOWN_NOTICES)
     if words.json:
-        print(as_json(job))
+        print(as_json({**asdict(job), "notices": notices}))
         return 0
     former = "last error before it was done" if job.status == "done" else "last_error"
     told: list[tuple[str, object]] = [(name, getattr(job, name)) for name in _SHOWN]
     told += [(former, job.last_error), ("payload", json.dumps(dict(job.payload)))]
+    told += [(f"notice {one.id}, {one.channel}", _became(one)) for one in notices]
     print(table(("field", "value"), told))
     return 0
 
 
+SHOWN_NOTICES = 20  # of the job's lead
 _SHOWN = (
     "id",
     "status",
@@ -197,6 +205,10 @@ _SHOWN = (
     "completed_at",
     "outcome",
 )
+
+
+def _became(notice: NoticeView) -> str:
+    return notice.status if notice.last_error is None else f"{notice.status}: {notice.last_error}"
 
 
 def _absent(words: argparse.Namespace) -> int:

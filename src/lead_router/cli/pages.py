@@ -177,6 +177,27 @@ _DECIDING: Final = {
             ("lead-router explain 00Q5g00000AbCdEEAV --json", "the same for machines"),
         ),
     ),
+    "notices": Page(
+        "What channels outside (Slack, Teams, e-mail, the bell of Lightning) were told of assignments, and whether "
+        "they can be told anything. Which there are stands in the file that LEAD_ROUTER_NOTICE_FILE names.",
+        (("lead-router notices test", "one letter to each channel"),),
+        found="a letter of `notices test` did not go out",
+    ),
+    "notices list": Page(
+        "Notices, newest first: to whom, on which channel, and what became of each. failed was given up; unknown may "
+        "have gone out and is not sent again; dropped was no longer so.",
+        (("lead-router notices list --status failed", "what was given up, and why"),),
+    ),
+    "notices test": Page(
+        "Sends one letter to each channel, now, past the outbox; Salesforce's own notification goes to the user that "
+        "--to names.",
+        (
+            ("lead-router notices test --channel sales-team", "after its address was changed"),
+            ("lead-router notices test --channel salesforce --to 005000000000001AAA", "may it send notifications?"),
+        ),
+        done="all of them went out",
+        found="one did not, with its reason",
+    ),
     "observe": Page(
         "Tells what groups in mode Observe would have done.",
         (("lead-router observe report", "beside what really happened"),),

@@ -260,12 +260,13 @@ class Upkeep:
         observations = store.forget_observations(older_than_s=older_s, limit=FORGET_MAX)
         unreadable = store.forget_unreadable(older_than_s=older_s, keep=UNREADABLE_MAX, limit=FORGET_MAX)
         answers = store.forget_enrichments(older_than_s=older_s, limit=FORGET_MAX)
-        more = FORGET_MAX in {jobs, observations, unreadable, answers}
+        notices = store.forget_notices(older_than_s=older_s, limit=FORGET_MAX)
+        found = {"observations": observations, "unreadable": unreadable, "enrichments": answers, "notices": notices}
+        more = FORGET_MAX in {jobs, *found.values()}
         self._forget_at = self._monotonic() + (0.0 if more else FORGET_EVERY_S)
-        if forgotten := jobs or observations or unreadable or answers:
-            _log.info(
-                "jobs_forgotten", count=jobs, observations=observations, unreadable=unreadable, enrichments=answers
-            )
+        forgotten = jobs or any(found.values())
+        if forgotten:
+            _log.info("jobs_forgotten", count=jobs, **found)
         return bool(forgotten)
 
     def close(self) -> None:

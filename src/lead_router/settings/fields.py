@@ -144,6 +144,12 @@ class Settings(BaseModel):
     keep_done_days: int = Field(30, ge=4, le=3650, description="Days to keep finished jobs (replays last three).")
     connect_timeout_s: Seconds = Field(5.0, description="Longest wait for a connection.")
     read_timeout_s: Seconds = Field(30.0, description="Longest wait for an answer.")
+    notice_file: Path | None = Field(
+        None,
+        description="YAML file of channels that are told of each assignment: Slack, Teams, e-mail and others by "
+        "apprise (the extra 'operations'), and Salesforce's own notifications; deploy/RUNBOOK.md shows one. Empty: "
+        "nobody is told.",
+    )
     health_address: Text = Field(
         "",
         description="Where the running router answers /healthz and /readyz over HTTP: a port of the loopback address "

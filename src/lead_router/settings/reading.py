@@ -105,7 +105,12 @@ def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
         f"{PREFIX}ENRICHMENT_SECRET_FILE": settings.enrichment_secret_file,
         "--env-file": env_file if env_file is not None and _secrets(_filed(env_file)) else None,
     }
-    found = ((setting, path, _others(path)) for setting, path in files.items() if path is not None)
+    return readable_by_others({setting: path for setting, path in files.items() if path is not None})
+
+
+def readable_by_others(files: Mapping[str, Path]) -> list[str]:
+    """The same of these files, by what names each."""
+    found = ((setting, path, _others(path)) for setting, path in files.items())
     return [
         f"{setting}: {path} may be read by others than its owner (mode {mode:04o}): chmod 600 {path}"
         for setting, path, mode in found
