@@ -9,6 +9,7 @@ from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
 from lead_router.app.ruling import Got, Move, Trial, Wrote, check_files, check_org, pull, push, tried_files
 from lead_router.app.running import run
+from lead_router.app.verifying import Proposed, Verified, verified
 from lead_router.audit import Assumed, Audit
 from lead_router.audit import page as audit_page
 from lead_router.audit import summary as audit_summary
@@ -24,9 +25,11 @@ __all__ = [
     "GroupReport",
     "Move",
     "Plan",
+    "Proposed",
     "Status",
     "Trial",
     "Tried",
+    "Verified",
     "Wrote",
     "audit_files",
     "audit_org",
@@ -45,4 +48,5 @@ __all__ = [
     "status",
     "tried_files",
     "try_channels",
+    "verified",
 ]

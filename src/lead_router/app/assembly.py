@@ -24,10 +24,12 @@ from lead_router.loops.predecessors import listener_name, worker_name
 from lead_router.loops.promptness import Promptness, wanted_now
 from lead_router.loops.runner import Loop
 from lead_router.loops.upkeep import Upkeep
+from lead_router.loops.verifying import Verifying
 from lead_router.loops.vitals import Vitals
 from lead_router.loops.worker import Worker
 from lead_router.ports import Hold, JobStore, Wanted
 from lead_router.ports.notices import Channel, nowhere
+from lead_router.salesforce.books import SalesforceBooks
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.names import Channels
 from lead_router.settings import Settings
@@ -38,6 +40,7 @@ UPKEEP_IDLE_S = 1.0
 ENRICHING = "enriching"
 ENRICHING_IDLE_S = 1.0
 NOTICE_IDLE_S = 0.5
+VERIFYING_IDLE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,9 @@ class Assembly:
         hops = (Loop(ENRICHING, self.enriching, ENRICHING_IDLE_S),) if self.wired.hops.loops else ()
         channels = () if self.post is None else self.post.plan.channels
         told = (Loop(f"notices-{one.name}", partial(self.noticing, one), NOTICE_IDLE_S) for one in channels)
+        verifying = (Loop("verifying", self.verifying, VERIFYING_IDLE_S),) if self.settings.verify_every_s else ()
         upkeep = Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S)
-        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, upkeep, *hops, *told)
+        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, upkeep, *hops, *told, *verifying)
 
     def _workers(self) -> tuple[str, ...]:
         return tuple(f"worker-{number}" for number in range(1, self.settings.workers + 1))
@@ -171,4 +175,16 @@ class Assembly:
             silent_after_s=self.settings.silent_after_s,
             breaker=self.breaker,
             wanted=self.wanted,
+        )
+
+    def verifying(self) -> Verifying:
+        """The loop that holds the rotations against the ledger."""
+        return Verifying(
+            SalesforceBooks(self.wired.rest),
+            self.store(),
+            now=now,
+            monotonic=time.monotonic,
+            every_s=self.settings.verify_every_s,
+            breaker=self.breaker,
+            since=self.settings.ledger_since,
         )

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from lead_router.app.hops import Hops
 from lead_router.app.noticing import notice_findings
@@ -18,8 +19,11 @@ from lead_router.core.model import Configuration, Snapshot
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import damage, doubt, known_orgs, missing_file, whereabouts
+from lead_router.loops.verification import suspected
 from lead_router.ports import Finding, JobStore, QueueView
+from lead_router.ports.books import Books
 from lead_router.ports.notices import ChannelView
+from lead_router.salesforce.books import SalesforceBooks
 from lead_router.salesforce.doctor import diagnose as examine
 from lead_router.salesforce.hopfields import hop_fields
 from lead_router.salesforce.names import Channels
@@ -84,15 +88,25 @@ def status(settings: Settings) -> Status:
         queue, channels = store.queue(), tuple(store.channels())
     dead = (f"{_dead(queue)}: `{_LIST_DEAD}`",) if queue.dead else ()
     try:
-        org = wire(settings).org
-        configuration = org.configuration()
-        snapshot = org.snapshot(configuration, (), ())
+        wired = wire(settings)
+        configuration = wired.org.configuration()
+        snapshot = wired.org.snapshot(configuration, (), ())
+        drift = drifted(SalesforceBooks(wired.rest), settings.ledger_since)
     except LeadRouterError as fault:
         told, away = scrub(str(fault)), isinstance(fault, Transient)
         return Status(database, no_router(queue), queue, channels, (), dead, told, org_away=away)
     groups = group_statuses(configuration, snapshot)
-    warnings = (*dead, *configuration.warnings)
+    warnings = (*dead, *drift, *configuration.warnings)
     return Status(database, no_router(queue), queue, channels, groups, warnings, None, org_away=False)
+
+
+def drifted(books: Books, since: datetime | None) -> tuple[str, ...]:
+    """What one look finds, a line for each group that has drifted; from which turn on, `verify` tells."""
+    look = books.look(sums=True)
+    if look.sums is None:
+        return ()
+    keys = sorted(one.key for one in look.groups.values() if suspected(one, look.sums, None, since).findings)
+    return tuple(f"group '{key}' is not as its ledger has it: `lead-router verify --group {key}`" for key in keys)
 
 
 _LIST_DEAD = "lead-router jobs list --status dead"

@@ -11,7 +11,7 @@ from lead_router.cli.manual import described
 
 EPILOG = """exit codes:
   0  done, or everything is as it should be
-  1  a fault while running, or `doctor`, `rules check` or `rules test` found something, or
+  1  a fault while running, or `doctor`, `verify`, `rules check` or `rules test` found something, or
      a letter of `notices test` did not go out, or
      `status` found no router that runs, or not in the state that --live or --ready asks for,
      or `rules pull` left rules to be merged by hand
@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     _rules(commands.add_parser("rules", help="check, test, pull and push the rules"))
 
     _audit(commands.add_parser("audit", help="measure an org as it is, before anything is changed: reads alone"))
+    _verify(commands.add_parser("verify", help="hold rotations, leads and jobs against the ledger, and repair them"))
 
     demo = commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle")
     demo.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
@@ -112,6 +113,19 @@ def _audit(command: argparse.ArgumentParser) -> None:
     command.add_argument("--day-first", action="store_true", help="dates such as 3/4/2026 in the files are 3 April")
     reaction = "minutes from owner to first call that costs are reckoned with (default: 1)"
     command.add_argument("--reaction", type=float, default=1.0, metavar="MIN", help=reaction)
+
+
+def _verify(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--group", metavar="KEY", help="one group alone, without jobs")
+    command.add_argument(
+        "--since",
+        type=instant,
+        metavar="INSTANT",
+        help="rows before it may have been archived (default: LEAD_ROUTER_LEDGER_SINCE)",
+    )
+    command.add_argument("--repair", action="store_true", help="show what the ledger proves, old and new")
+    command.add_argument("--yes", action="store_true", help="with --repair: write it, unless it moved meanwhile")
+    _reading(command)
 
 
 def _rules(command: argparse.ArgumentParser) -> None:

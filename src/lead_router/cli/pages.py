@@ -251,13 +251,16 @@ _DECIDING: Final = {
     ),
     "verify": Page(
         "Rebuilds every rotation from the ledger and holds groups, members, leads and jobs against it; each drift is "
-        "told with its first turn and its likely cause. Writes only with --repair and --yes, after it has shown "
-        "what.",
+        "told with its first turn and its likely cause. Routers may go on meanwhile. Writes only with --repair and "
+        "--yes, under the rules that each commit is under, and never the ledger or an owner.",
         (
-            ("lead-router verify", "all groups"),
+            ("lead-router verify", "all groups, their leads and the jobs"),
             ("lead-router verify --group emea --repair", "what would be written for one group"),
+            ("lead-router verify --repair --yes", "write it, unless a turn is taken meanwhile, and judge again"),
+            ("lead-router verify --since 2026-01-01T00:00:00Z", "older rows were archived, and may lack"),
         ),
-        found="it found a drift",
+        done="no drift",
+        found="it found a drift, or a repair left some",
     ),
 }
 

@@ -245,22 +245,22 @@ DISCARD: Final = """
     RETURNING id
 """
 
-_JOB: Final = """
+ALL_JOBS: Final = """
     SELECT id, status, lead_id, idempotency_key, attempts, max_attempts, next_run_at, locked_by, lease_until,
            last_error, outcome, created_at, completed_at, payload
     FROM routing_job WHERE org_id = :org_id
 """
 
-JOB: Final = _JOB + " AND id = :id"
+JOB: Final = ALL_JOBS + " AND id = :id"
 
-JOBS_OF: Final = _JOB + " AND lead_id = :lead_id ORDER BY id DESC LIMIT :limit"
+JOBS_OF: Final = ALL_JOBS + " AND lead_id = :lead_id ORDER BY id DESC LIMIT :limit"
 
 JOBS: Final = {
-    None: _JOB + " ORDER BY id DESC LIMIT :limit",
-    "queued": _JOB + " AND status = 'queued' ORDER BY id DESC LIMIT :limit",
-    "working": _JOB + " AND status = 'working' ORDER BY id DESC LIMIT :limit",
-    "done": _JOB + " AND status = 'done' ORDER BY id DESC LIMIT :limit",
-    "dead": _JOB + " AND status = 'dead' ORDER BY id DESC LIMIT :limit",
+    None: ALL_JOBS + " ORDER BY id DESC LIMIT :limit",
+    "queued": ALL_JOBS + " AND status = 'queued' ORDER BY id DESC LIMIT :limit",
+    "working": ALL_JOBS + " AND status = 'working' ORDER BY id DESC LIMIT :limit",
+    "done": ALL_JOBS + " AND status = 'done' ORDER BY id DESC LIMIT :limit",
+    "dead": ALL_JOBS + " AND status = 'dead' ORDER BY id DESC LIMIT :limit",
 }
 
 # One count per status, so that each reads its own partial index.

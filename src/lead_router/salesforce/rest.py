@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -108,13 +108,19 @@ class Rest:
 
     def rest_of(self, page: Any) -> list[dict[str, Any]]:
         """The records of a query's first page and of all that follow it."""
-        records: list[dict[str, Any]] = []
+        return [record for records in self._following(page) for record in records]
+
+    def pages(self, soql: str) -> Iterator[list[dict[str, Any]]]:
+        """All records of a query, a page at a time, one API call each."""
+        yield from self._following(self.get("query", {"q": soql}))
+
+    def _following(self, page: Any) -> Iterator[list[dict[str, Any]]]:
         while True:
             if not isinstance(page, dict) or not isinstance(page.get("records"), list):
                 raise ContractMismatch("a query was answered without records")
-            records += page["records"]
+            yield page["records"]
             if page.get("done", True):
-                return records
+                return
             page = self.get(str(page["nextRecordsUrl"]).removeprefix(DATA_PATH))
 
     def composite(self, parts: Sequence[Subrequest], *, write: bool, together: bool | None = None) -> list[Subanswer]:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
 from lead_router.core.rollout import Switch
 from lead_router.core.soql import compile_where
@@ -141,6 +141,18 @@ class Settings(BaseModel):
         default=True, description="Reload at once when a rule or an absence changes; needs their change events."
     )
     configuration_every_s: Seconds = Field(30.0, description="How often to reload rules, groups and hours in any case.")
+    verify_every_s: float = Field(
+        3600.0,
+        ge=0,
+        le=7 * 86400,
+        description="How often to hold the rotations against the ledger, in a call or a few; 0: never. The log warns "
+        "of drift, and `lead-router verify` shows it.",
+    )
+    ledger_since: AwareDatetime | None = Field(
+        None,
+        description="Rows of the ledger before this instant (2026-01-31T00:00:00Z) may have been archived or deleted: "
+        "that they are missing is no drift. Empty: only the first turns of a group's oldest epoch may be missing.",
+    )
     keep_done_days: int = Field(30, ge=4, le=3650, description="Days to keep finished jobs (replays last three).")
     connect_timeout_s: Seconds = Field(5.0, description="Longest wait for a connection.")
     read_timeout_s: Seconds = Field(30.0, description="Longest wait for an answer.")
