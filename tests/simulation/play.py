@@ -36,6 +36,7 @@ from simulation import faults, people
 from simulation.company import Company
 from simulation.hosts import CHANNEL, Crashed, Host, Point, Router
 from simulation.inside import Inside
+from simulation.rebuilt import Looks
 from simulation.trigger import Trigger, program
 from simulation.witness import Witness
 
@@ -95,6 +96,7 @@ class Play:
         self.worlds = [self._world(user_id) for user_id in self.company.users]
         self.trigger: Trigger | None = None
         self.witness = Witness(self)
+        self.looks = Looks()
         self.storm = False
         self.settled_s = float("inf")
         self.depth = 0
@@ -146,6 +148,7 @@ class Play:
         self.storm = True
         for _ in range(self.dice.randint(*STEPS)):
             self._next()
+            self.looks.look(self.company, len(self.witness.commits))
         for _ in range(self.dice.randint(*ROUNDS)):
             everybody = [(router, name) for router in self.routers for name in router.names]
             self.dice.shuffle(everybody)

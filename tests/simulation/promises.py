@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lead_router.core.keys import create_key
-from simulation import duties
+from simulation import duties, rebuilt
 from simulation.company import COUNTRIES
 from simulation.witness import Seen
 
@@ -370,6 +370,7 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "fallbacks": duties.fallbacks_have_a_reason,
     "echoes": echoes_make_no_jobs,
     "overrides": overrides_are_true,
+    "nothing drifted": rebuilt.nothing_drifted,
 }
 
 
