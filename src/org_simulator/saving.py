@@ -11,6 +11,7 @@ from org_simulator import failures, ownership, people
 from org_simulator.changes import CREATE, UPDATE
 from org_simulator.formula import Scope
 from org_simulator.ids import PREFIX_LENGTH
+from org_simulator.standard import TASK_CLOSED
 from org_simulator.values import accept, stamp
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def update(
     original = early if tx.org.switches.stale_load else current
     row = {**current, **given, **_modified(tx)}
     _name_person(sobject, row)
+    _close_task(sobject, row, current)
     ownership.mark_transfer(tx, sobject, row, current)
     problems += _missing(row, [sobject.fields[name.lower()] for name in given], problems)
     problems += _bad_references(tx, sobject, given) + ownership.problems(tx, sobject, row, current)
@@ -184,12 +186,21 @@ def _new_row(tx: Transaction, sobject: SObject, record_id: str, given: Mapping[s
         row["Alias"] = row["Alias"] or (row["LastName"] or "")[:ALIAS_LENGTH].lower()
         row["ProfileId"] = row["ProfileId"] or people.default_profile(tx)
     _name_person(sobject, row)
+    _close_task(sobject, row, {})
     return row
 
 
 def _name_person(sobject: SObject, row: dict[str, Any]) -> None:
     if sobject.name in PERSONS:
         row["Name"] = " ".join(filter(None, (row["FirstName"], row["LastName"]))) or None
+
+
+def _close_task(sobject: SObject, row: dict[str, Any], before: Row) -> None:
+    """A task is closed by its status, and remembers when it was."""
+    if sobject.name == "Task":
+        row["IsClosed"] = row["Status"] == TASK_CLOSED
+        closed_at = before.get("CompletedDateTime") or row["LastModifiedDate"]
+        row["CompletedDateTime"] = closed_at if row["IsClosed"] else None
 
 
 # ---- system validation ----------------------------------------------------------------------------------------------

@@ -37,12 +37,20 @@ PICKLISTS = {
     "Account.Industry": INDUSTRIES,
     "Opportunity.LeadSource": LEAD_SOURCES,
     "Opportunity.StageName": ("Prospecting", "Qualification", "Closed Won", "Closed Lost"),
+    "Task.Status": ("Not Started", "In Progress", "Completed", "Waiting on someone else", "Deferred"),
+    "Task.Priority": ("High", "Normal", "Low"),
+    "Task.TaskSubtype": ("Task", "Email", "Call", "ListEmail"),
     "Holiday.RecurrenceType": RECURRENCES,
     "Holiday.RecurrenceInstance": ("First", "Second", "Third", "Fourth", "Last"),
     "Holiday.RecurrenceMonthOfYear": MONTHS,
     "Group.Type": ("Regular", "Queue", "Role", "Organization"),
 }
-POLYMORPHIC = {"GroupMember.UserOrGroupId": ("Group", "User")}
+POLYMORPHIC = {
+    "GroupMember.UserOrGroupId": ("Group", "User"),
+    "Task.WhoId": ("Contact", "Lead"),
+    "Event.WhoId": ("Contact", "Lead"),
+}
+TASK_CLOSED = "Completed"
 
 
 def standard_objects() -> dict[str, SObject]:

@@ -174,6 +174,25 @@ CloseDate date required
 Amount currency(18.2)
 LeadSource picklist(255)
 
+# Task 00T owned | Task | Tasks
+WhoId reference ->Lead
+Subject string(255)
+Status picklist(255) required restricted ="Not Started"
+Priority picklist(255) required restricted ="Normal"
+TaskSubtype picklist(40) restricted ="Task"
+ActivityDate date
+Description textarea(32000)
+IsClosed boolean readonly
+CompletedDateTime datetime readonly
+
+# Event 00U owned | Event | Events
+WhoId reference ->Lead
+Subject string(255)
+StartDateTime datetime required
+EndDateTime datetime
+DurationInMinutes int(8.0)
+Description textarea(32000)
+
 # Organization 00D unowned | Organization | Organizations
 Name string(80) required
 OrganizationType picklist(40) readonly

@@ -1,9 +1,9 @@
 """What a user may see: the org's schema without the objects and fields that no permission set of the user opens.
 
 The administrator sees everything. For all others custom objects, accounts and contacts need read access, custom objects
-also the rights to create and to edit, the settings of logins the right to manage users, and custom fields field-level
-security; required fields and master-detail references have none and come with their object. What users may do with
-standard objects is their profile's, which is not told apart here.
+also the rights to create and to edit, the settings of logins the right to manage users, tasks and events the right to
+access activities, and custom fields field-level security; required fields and master-detail references have none and
+come with their object. What users may do with standard objects is their profile's, which is not told apart here.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from org_simulator.wire.world import World
 
 MANAGE_USERS = "ManageUsers"
+ACCESS_ACTIVITIES = "ActivitiesAccess"
 
 
 def view(world: World, user_id: str) -> Schema:
@@ -42,6 +43,8 @@ def opened_by(schema: Schema, sets: list[PermissionSet]) -> Schema:
     hidden -= {name for each in sets for name, permission in each.objects.items() if permission.read}
     if not any(MANAGE_USERS in each.user_permissions for each in sets):
         hidden.add("userlogin")
+    if not any(ACCESS_ACTIVITIES in each.user_permissions for each in sets):
+        hidden |= {"task", "event"}
     objects = {name: _seen(sobject, editable) for name, sobject in schema.objects.items() if name not in hidden}
     rights = [permission for each in sets for permission in each.objects.values()]
     creates = {right.sobject.lower() for right in rights if right.create}
