@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lead_router.core.hours import is_open, next_open, spans, windows
+from lead_router.core.hours import SEARCH_DAYS, is_open, next_open, open_for, spans, windows
 from lead_router.core.model import Holiday, Hours
 
 # A place, and an instant within a day or so of which its clock is changed.
@@ -97,3 +97,38 @@ def test_spans_are_forward_and_as_long_as_the_window_give_or_take_the_change(sce
     for start, end in found:
         assert is_open(hours, start)
         assert is_open(hours, end - timedelta(microseconds=1))
+
+
+def opened_for(hours: Hours, since: datetime, until: datetime) -> timedelta:
+    """The rule restated second by second of real time, in steps of five minutes, which all windows here begin at."""
+    step = timedelta(minutes=5)
+    ticks = (since + step * place for place in range((until - since) // step))
+    return sum((step for tick in ticks if is_open(hours, tick)), timedelta())
+
+
+@settings(max_examples=150, deadline=None)
+@given(scenes(), st.integers(0, 48).map(lambda five: timedelta(minutes=five * 5)))
+def test_working_time_is_as_long_as_asked_for_whatever_the_clock_does(scene, length):
+    """D22, D23: nights, holidays and hours that the clock skips or shows twice count as they are open."""
+    hours, near = scene
+    at = near - timedelta(minutes=near.minute % 5)
+    found = open_for(hours, at, length)
+    if found is None:
+        assert not any(hours.week)
+        return
+    assert found >= at + length
+    if length and found - at < timedelta(days=9):
+        assert opened_for(hours, at, found) == length
+        assert is_open(hours, found - timedelta(microseconds=1))
+
+
+@settings(max_examples=100, deadline=None)
+@given(scenes(), st.integers(1, 300), st.integers(1, 300))
+def test_more_working_time_is_never_over_sooner(scene, first, more):
+    """A reminder comes before its deadline, and one time after another is as both together."""
+    hours, at = scene
+    one, both = timedelta(minutes=first), timedelta(minutes=first + more)
+    half = open_for(hours, at, one)
+    if half is not None:
+        assert open_for(hours, at, both) == open_for(hours, half, both - one)
+        assert half < open_for(hours, at, both) <= at + timedelta(days=SEARCH_DAYS)

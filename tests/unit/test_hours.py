@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lead_router.core import zones
-from lead_router.core.hours import SEARCH_DAYS, check, is_open, next_open, spans, windows
+from lead_router.core.hours import SEARCH_DAYS, check, is_open, next_open, open_for, spans, windows
 from lead_router.core.model import Holiday, Hours, Recurrence
 from lead_router.core.zones import instant, next_midnight, said
 from lead_router.errors import Misconfigured
@@ -282,3 +282,33 @@ def test_hours_that_make_no_sense_are_refused_by_name(wrong, text):
     with pytest.raises(Misconfigured, match=re.escape(text)):
         check(wrong)
     check(hours("Pacific/Apia", every=windows(0, 0)))
+
+
+@pytest.mark.parametrize(
+    ("zone", "since", "minutes", "until"),
+    [
+        ("America/New_York", "2024-11-03T04:45", 120, "2024-11-03T06:45"),
+        ("America/New_York", "2026-03-08T06:30", 60, "2026-03-08T07:30"),
+        ("Europe/Paris", "2026-03-29T00:30", 60, "2026-03-29T01:30"),
+    ],
+    ids=["an hour that comes twice", "an hour that is skipped", "in Paris"],
+)
+def test_two_hours_of_work_are_two_hours_whatever_the_clock_shows(zone: str, since: str, minutes: int, until: str):
+    """D22: from 00:45 in New York, as the clock goes back, they end at the second 01:45."""
+    always = hours(zone, every=(windows(0, 0)))
+
+    assert open_for(always, utc(since), timedelta(minutes=minutes)) == utc(until)
+
+
+def test_working_time_passes_over_lunch_and_what_overlaps_counts_once():
+    """Two windows a day, and a night shift that reaches into the next day's morning."""
+    lunch = hours(every=((540, 720), (780, 1020)))
+    night = hours(every=((0, 360), (1320, 1620)))
+
+    assert open_for(lunch, utc("2026-03-04T11:30"), timedelta(hours=1)) == utc("2026-03-04T13:30")
+    assert open_for(night, utc("2026-03-04T23:00"), timedelta(hours=7)) == utc("2026-03-05T06:00")
+    assert open_for(lunch, utc("2026-03-04T12:30"), timedelta()) == utc("2026-03-04T13:00")
+
+
+def test_working_time_of_hours_that_never_open_is_never_over():
+    assert open_for(hours(), utc("2026-03-04T11:30"), timedelta(minutes=1)) is None

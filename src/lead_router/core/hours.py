@@ -52,6 +52,23 @@ def next_open(hours: Hours, at: datetime) -> datetime | None:
     return None
 
 
+def open_for(hours: Hours, at: datetime, length: timedelta) -> datetime | None:
+    """The first instant at which the hours were open for that long since `at`; None if it is not within SEARCH_DAYS.
+
+    Where the hours of two days overlap, an instant counts once.
+    """
+    left, counted = length, at
+    today = local_date(hours.zone, at)
+    for ahead in range(-1, SEARCH_DAYS):
+        for start, end in spans(hours, today + ahead * _DAY):
+            begin = max(start, counted)
+            if begin + left <= end:
+                return begin + left
+            left -= max(end - begin, timedelta())
+            counted = max(counted, end)
+    return None
+
+
 def closed_for(hours: Hours, at: datetime, opens: datetime) -> tuple[str, ...]:
     """The names of the holidays without which the hours would open before `opens`, if it is their first opening."""
     plain = replace(hours, holidays=())
