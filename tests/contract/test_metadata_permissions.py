@@ -149,7 +149,8 @@ def test_only_the_router_is_marked_as_the_router():
     assert granted == ["ApiEnabled", "ViewRoles", "ViewSetup"]
     others = {name: shipped.texts(item.root, "userPermissions", "name") for name, item in SETS.items()}
     assert {name: rights for name, rights in others.items() if rights and name not in holders} == {
-        names.Permissions.NOTICES_SET: ["SendCustomNotifications"]
+        names.Permissions.NOTICES_SET: ["SendCustomNotifications"],
+        names.Permissions.ACTIVITIES_SET: ["ActivitiesAccess"],
     }
 
 
@@ -198,6 +199,7 @@ def test_who_works_with_routing_sees_its_app_and_tabs():
         names.Permissions.INTEGRATION_SET: (set(), 0),
         names.Permissions.MATCHING_SET: (set(), 0),
         names.Permissions.NOTICES_SET: (set(), 0),
+        names.Permissions.ACTIVITIES_SET: (set(), 0),
     }
     for item in SETS.values():
         assert set(shipped.texts(item.root, "tabSettings", "visibility")) <= {"Visible"}

@@ -187,6 +187,7 @@ def test_a_group_s_state_is_its_own_row_s_read_before_its_members() -> None:
     state = {"Id": GROUP_ID, "Key__c": "emea", "Name": "EMEA", "Mode__c": "Live", "Epoch__c": 3.0, "Turn__c": 41.0}
     state |= {"Clock__c": 7.0, "Fallback_Queue__c": None}
     state |= {"Fallback_Group__c": None, "Business_Hours__c": None, "Reroute__c": None, "Count_Manual__c": True}
+    state |= {"Accept_Within__c": 15.0, "Accept_Chain_Max__c": None}
     state |= {"Manager__c": user_id(8), "Manager__r": {"IsActive": False}}
 
     def row(number: int, group: str = GROUP_ID) -> dict[str, object]:
@@ -211,7 +212,7 @@ def test_a_group_s_state_is_its_own_row_s_read_before_its_members() -> None:
 
     found = records.groups([state], [row(1), row(2), row(3, "a00000000000009AAA")])
     group = found[GROUP_ID]
-    manager = {"manager_id": user_id(8), "manager_active": False, "counts_manual": True}
+    manager = {"manager_id": user_id(8), "manager_active": False, "counts_manual": True, "accept_within": 15}
     assert group == Group(GROUP_ID, "emea", "EMEA", Mode.LIVE, 3, 41, 7, None, group.members, **manager)
     first = group.members[0]
     assert (first.zone, first.hours_id, first.accepts) == ("Asia/Tokyo", "01m000000000001AAA", "")

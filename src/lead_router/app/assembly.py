@@ -14,9 +14,11 @@ from lead_router.app.hops import enriching
 from lead_router.app.noticing import Post
 from lead_router.app.streams import open_source
 from lead_router.app.wiring import Wired, now, store_of
+from lead_router.core.model import Switch
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.enriching import Enriching
+from lead_router.loops.firsttouch import FirstTouch
 from lead_router.loops.intake import Intake
 from lead_router.loops.listening import LOOK_EVERY_S, Listening
 from lead_router.loops.noticing import Noticing
@@ -66,7 +68,12 @@ class Assembly:
         told = (Loop(f"notices-{one.name}", partial(self.noticing, one), NOTICE_IDLE_S) for one in channels)
         verifying = (Loop("verifying", self.verifying, VERIFYING_IDLE_S),) if self.settings.verify_every_s else ()
         upkeep = Loop(UPKEEP, self.upkeep, UPKEEP_IDLE_S)
-        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, upkeep, *hops, *told, *verifying)
+        optional = (*hops, *told, *verifying, *self._clocks())
+        return (Loop("intake", self.listening, LOOK_EVERY_S), *workers, upkeep, *optional)
+
+    def _clocks(self) -> tuple[Loop, ...]:
+        off = self.settings.first_touch is Switch.OFF
+        return () if off else (Loop("first-touch", self.first_touch, UPKEEP_IDLE_S),)
 
     def _workers(self) -> tuple[str, ...]:
         return tuple(f"worker-{number}" for number in range(1, self.settings.workers + 1))
@@ -158,6 +165,20 @@ class Assembly:
             monotonic=time.monotonic,
             home=lambda: self.wired.tokens.token().instance_url,
             call_s=self.settings.connect_timeout_s + self.settings.read_timeout_s,
+        )
+
+    def first_touch(self) -> FirstTouch:
+        """The loop that looks for leads which their owners let lie."""
+        return FirstTouch(
+            self.wired.org,
+            self.store(),
+            self.current,
+            org_id=self.org_id,
+            now=now,
+            monotonic=time.monotonic,
+            every_s=self.settings.first_touch_every_s,
+            wake=self.wake,
+            routing=self.breaker,
         )
 
     def upkeep(self) -> Upkeep:

@@ -16,6 +16,7 @@ from lead_router.app.wiring import Wired, wire
 from lead_router.core.explain import Account, explain
 from lead_router.core.ids import LONG, SHORT, is_id, to18
 from lead_router.core.model import Ask, Assign, Configuration, Count, Decision, Follow, Hold, Observed, Skip, Snapshot
+from lead_router.core.terms import told as told_of_clock
 from lead_router.core.touch import touched_at
 from lead_router.errors import Misconfigured
 from lead_router.loops.capping import REROUTES_MAX, capped
@@ -30,7 +31,7 @@ class Explained:
     `groups` are keys by id, `names` are of owners by id, as far as they are known. Where the job database cannot be
     looked at, `jobs` is None and `jobs_fault` says why. `edited_at` is when the lead was last changed, None where that
     was the router's doing. `discarded` is the job that a person ended for good, where for its sake the unassigned lead
-    is left alone.
+    is left alone. `first_touch` is what the first-touch clock says of it, None where none asks about it.
     """
 
     lead: str
@@ -46,6 +47,7 @@ class Explained:
     jobs_fault: str | None = None
     edited_at: datetime | None = None
     discarded: JobView | None = None
+    first_touch: str | None = None
 
 
 def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Explained | Departed:
@@ -95,7 +97,7 @@ def explained_in(
     found = first.leads.get(lead_id)
     if found is None:
         return departed_in(wired, configuration, first, lead_id, store)
-    snapshot = snapshot_of(wired.org, configuration, [found], at=at)
+    snapshot, due = _with_touches(configuration, snapshot_of(wired.org, configuration, [found], at=at), first)
     ask = Ask(0, "", found.id, found.created_at, held=found.held)
     if store is not None:
         snapshot = with_elders(wired.org, store, configuration, snapshot, waiting=True)
@@ -117,8 +119,16 @@ def explained_in(
         names=names_of(wired.rest, configuration, owners, (one.match for one in account.matches)),
         observed=observed,
         edited_at=touched_at(found.fields, by_others_than=configuration.integration_user_id),
+        first_touch=due,
     )
     return told if store is None else with_jobs(told, store)
+
+
+def _with_touches(configuration: Configuration, seen: Snapshot, first: Snapshot) -> tuple[Snapshot, str | None]:
+    """With the activities that were read first, together with groups, and what the first-touch clock says then."""
+    found = replace(seen, touches=first.touches, blind=first.blind)
+    (lead,) = found.leads.values()
+    return found, told_of_clock(configuration, found, lead)
 
 
 def _refuse_other_than_lead(lead_id: str) -> None:

@@ -15,7 +15,7 @@ from lead_router.app.wiring import Wired, rollout_of, store_of, wire
 from lead_router.core.ages import age
 from lead_router.core.duty import moment_of, on_duty
 from lead_router.core.hidden import scrub
-from lead_router.core.model import Configuration, Snapshot
+from lead_router.core.model import Configuration, Snapshot, Switch
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import damage, doubt, known_orgs, missing_file, whereabouts
@@ -23,6 +23,7 @@ from lead_router.loops.verification import suspected
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.ports.books import Books
 from lead_router.ports.notices import ChannelView
+from lead_router.salesforce.activities import readable
 from lead_router.salesforce.books import SalesforceBooks
 from lead_router.salesforce.doctor import diagnose as examine
 from lead_router.salesforce.hopfields import hop_fields
@@ -151,7 +152,8 @@ def diagnose(settings: Settings, exposed: Sequence[str] = ()) -> list[Finding]:
     entities = Channels.CONFIGURATION if settings.configuration_events else ()
     found = examine(wired.rest, wired.tokens, wired.org, usernames=settings.intake_users, notices=entities)
     if all(finding.ok for finding in found if finding.name in {"login", "API version"}):
-        found = [*found, try_stream(settings, wired), *hop_findings(settings, wired)]
+        clock = () if settings.first_touch is Switch.OFF else (readable(wired.rest),)
+        found = [*found, try_stream(settings, wired), *hop_findings(settings, wired), *clock]
     return [*findings, *found]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import requests
 
 from lead_router.app.hops import Hops, hops_of
-from lead_router.core.model import Rollout
+from lead_router.core.model import FirstTouch, Rollout
 from lead_router.jobs import open_store
 from lead_router.ports import JobStore
 from lead_router.ports.notices import ChannelsOf, nowhere
@@ -85,13 +85,14 @@ def wire(
         rollout=rollout_of(settings),
         scoring=hops.scoring,
         enrichment=hops.enrichment,
+        first_touch=FirstTouch(settings.untouched, settings.first_touch_reminder, settings.first_touch_reroutes),
     )
     return Wired(tokens, rest, SalesforceOrg(rest, intake, now=now, lock_touch=settings.lock_touch), hops)
 
 
 def rollout_of(settings: Settings) -> Rollout:
     """The positions of the switches."""
-    return Rollout(settings.duplicates, settings.matched_owner, settings.reroutes)
+    return Rollout(settings.duplicates, settings.matched_owner, settings.reroutes, settings.first_touch)
 
 
 def store_of(settings: Settings, org_id: str, channels: ChannelsOf = nowhere) -> JobStore:

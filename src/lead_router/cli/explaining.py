@@ -82,6 +82,7 @@ def _plain(told: Explained) -> dict[str, Any]:
         "status": told.status,
         **_known(told),
         "discarded": None if told.discarded is None else told.discarded.id,
+        "first_touch": told.first_touch,
         "at": account.at,
         "settled": account.settled,
         "provided": account.provided or None,
@@ -108,7 +109,8 @@ def _account(told: Explained) -> str:
     account = told.account
     owner = "an intake owner, so it is unassigned" if told.owner_is_intake else _named(told.owner_id, told.names)
     lines = [f"lead {told.lead}: status {told.status or '-'}, owned by {owner}", ""]
-    lines += [*_rounds(told.history, told.names), *_thoughts(told.observed, told.names), *_jobs(told), ""]
+    lines += [*_rounds(told.history, told.names), *_thoughts(told.observed, told.names), *_jobs(told)]
+    lines += [*filter(None, (told.first_touch,)), ""]
     as_of = f"as of {account.at:%Y-%m-%d %H:%M:%S%z}"
     if account.settled:
         provided = account.provided[:1].upper() + account.provided[1:]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from lead_router.core.model import Assign, Batch, Count, Decision, Follow, Turn, Write
 
+GUARDED_MAX = 20  # leads of one commit that are written only if nobody changed them: a part each, of 25
 BATCH_MAX = 200  # records in one subrequest of a commit: writes, and so members; groups can only be fewer
 
 

@@ -9,6 +9,7 @@ from lead_router.core import wording
 from lead_router.core.batch import BATCH_MAX, batches
 from lead_router.core.choice import HOLD_RETRY_MAX_S, HOLD_RETRY_S, WAIT_RETRY_S, by_rule
 from lead_router.core.elders import elder_of, ended, line_up_elders
+from lead_router.core.handing import next_for
 from lead_router.core.keys import submission_of
 from lead_router.core.leaving import left
 from lead_router.core.model import (
@@ -27,7 +28,7 @@ from lead_router.core.model import (
     Switch,
 )
 from lead_router.core.overtaking import joins, line_up
-from lead_router.core.reopening import Left, Settled, given, returned, settled_status, want_of
+from lead_router.core.reopening import Early, Late, Left, Settled, Wanted, given, returned, settled_status, want_of
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
 from lead_router.core.taken import taken
@@ -61,13 +62,23 @@ def _decision(table: Table, ask: Ask) -> Decision:
     if lead is None:
         return _unread(table, ask)
     want = want_of(table, ask, lead)
-    if isinstance(want, Settled):
-        return _count(table, ask, lead) or _settled(table, ask, lead, want.reason)
-    if isinstance(want, Left):
-        return left(table, ask, lead, want)
+    match want:
+        case Settled(reason=reason):
+            return _count(table, ask, lead) or _settled(table, ask, lead, reason)
+        case Left():
+            return left(table, ask, lead, want)
+        case Early(reason=reason, retry_s=retry_s):
+            return Hold(ask, lead, reason, min(retry_s, HOLD_RETRY_MAX_S), shown=False)
+        case Wanted() | Late():
+            return _given_out(table, ask, lead, want)
+
+
+def _given_out(table: Table, ask: Ask, lead: Lead, want: Wanted | Late) -> Decision:
     if lead.id in table.seen:
         return Hold(ask, lead, "another job of this lead is being decided", WAIT_RETRY_S)
     table.seen.add(lead.id)
+    if isinstance(want, Late):
+        return next_for(table, ask, lead, want.running)
     last = last_round(table, lead)
     submission = None if routed_before(table, lead) else submission_of(lead.fields, table.configuration)
     notes = (want.note, *lead.notes) if want.note else lead.notes

@@ -31,7 +31,7 @@ from lead_router.core.model import (
     Switch,
     ToGroup,
 )
-from lead_router.core.reopening import Left, Wanted, want_of
+from lead_router.core.reopening import Late, Left, Wanted, want_of
 from lead_router.core.table import Table, former_of, laid, standings_of
 
 
@@ -111,7 +111,7 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
     want = want_of(laid(configuration, snapshot), ask, lead)
     (decision,) = decide(configuration, snapshot, [ask])
     seen, told, provided = snapshot, decision, ""
-    settled = None if isinstance(want, Wanted) or isinstance(decision, Count) else want.reason
+    settled = None if isinstance(want, Wanted | Late) or isinstance(decision, Count) else want.reason
     if isinstance(want, Left):
         live = replace(configuration, rollout=replace(configuration.rollout, reroutes=Switch.LIVE))
         (told,), provided = decide(live, snapshot, [ask]), WERE_REROUTES_LIVE

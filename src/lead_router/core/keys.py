@@ -26,6 +26,7 @@ _LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 _BLANKS = "".join(map(chr, range(ord(" ") + 1)))  # what Apex's trim() removes
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NO_DIGIT = re.compile(r"[^0-9]")
+_UNTOUCHED = re.compile(r"\.untouched\.([0-9]{1,9})\Z")
 
 
 def create_key(org_id: str, lead_id: str) -> str:
@@ -53,6 +54,17 @@ def sweep_key(org_id: str, lead_id: str, round_: int, fields: Mapping[str, Any])
     changed = instant(fields.get(CHANGED))
     seconds = 0 if changed is None else (changed - _EPOCH) // timedelta(seconds=1)
     return f"{to18(org_id)}.{to18(lead_id)}.sweep.{round_}.{seconds}"
+
+
+def untouched_key(org_id: str, lead_id: str, round_: int) -> str:
+    """The idempotency key of a lead whose owner let it lie in its round `round_`: the clock runs out once a round."""
+    return f"{to18(org_id)}.{to18(lead_id)}.untouched.{round_}"
+
+
+def untouched_round(key: str) -> int | None:
+    """The round that such a key is of; None for any other key."""
+    found = _UNTOUCHED.search(key)
+    return None if found is None else int(found[1])
 
 
 def turn_key(group_key: str, epoch: int, turn: int) -> str:

@@ -32,11 +32,14 @@ class Status(StrEnum):
 
 
 class Cause(StrEnum):
-    """What made a job ask: a lead without owner, its status set back by someone, or other fields of it changed."""
+    """What made a job ask: a lead without owner, its status set back by someone, other fields of it changed, or its
+    owner let it lie.
+    """
 
     WAITING = "waiting"
     STATUS = "status"
     CHANGED = "changed"
+    UNTOUCHED = "untouched"
 
 
 ELLIPSIS: Final = "…"  # ends a text that was cut to the size of its field
@@ -50,6 +53,7 @@ class Lead:
     `told` is the text beside it, cut to its field; `overridden_at` is when others changed its owner, as far as it shows
     that; `changed_at` is when anybody last changed it, by Salesforce's clock, None for a lead that was not read there.
     `enriched` is `fields` with what hops added, None where none did; `notes` are their sentences for the ledger.
+    `routed_at` and `routed_by` are when, and by the key of which group, it was last given out, as it shows that.
     """
 
     id: str
@@ -66,6 +70,8 @@ class Lead:
     queued: bool = False
     failed: bool = False
     changed_at: datetime | None = None
+    routed_at: datetime | None = None
+    routed_by: str | None = None
     enriched: Mapping[str, Any] | None = None
     notes: tuple[str, ...] = ()
 
@@ -85,7 +91,8 @@ class Lead:
 class LedgerRow:
     """One `Lead_Assignment__c`; `lead_owner_id` is the present owner of its lead, None when that lead is gone.
 
-    `assigned_from` is whom the lead was taken from; `created_at` is Salesforce's, None where it was not read.
+    `assigned_from` is whom the lead was taken from; `created_at` is Salesforce's, None where it was not read; `turn` is
+    the group's turn that it used, None for none.
     """
 
     id: str
@@ -101,6 +108,7 @@ class LedgerRow:
     group_id: str | None = None
     assigned_from: str | None = None
     created_at: datetime | None = None
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

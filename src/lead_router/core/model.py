@@ -9,13 +9,15 @@ from datetime import datetime
 from lead_router.core.decisions import Assign, Batch, Count, Decision, Follow, Hold, Observed, Skip, Write
 from lead_router.core.enrichment import Asking
 from lead_router.core.leads import Ask, Cause, Elder, Lead, LedgerRow, Match, Outcome, Status, Submission
-from lead_router.core.rollout import ALL_LIVE, Rollout, Switch
+from lead_router.core.rollout import ALL_LIVE, AS_SET_OUT, BY_DEFAULT, FirstTouch, Rollout, Switch
 from lead_router.core.roster import Absence, Group, Holiday, Hours, Member, Mode, Recurrence, Reroute, Turn, Window
 from lead_router.core.scoring import Scoring
 from lead_router.core.targets import MatchBy, MatchOn, Rule, Target, ToGroup, ToMatched, ToOwner
 
 __all__ = [
     "ALL_LIVE",
+    "AS_SET_OUT",
+    "BY_DEFAULT",
     "Absence",
     "Ask",
     "Assign",
@@ -25,6 +27,7 @@ __all__ = [
     "Count",
     "Decision",
     "Elder",
+    "FirstTouch",
     "Follow",
     "Group",
     "Hold",
@@ -68,6 +71,7 @@ class Configuration:
     id; `fallbacks` maps group ids to the ids of their fallback groups. `roster` is the groups as people keep them,
     without what turns change, so that a change of anyone's duty shows; who is next stands in a snapshot alone.
     `rollout` says which features are in force. Leads are scored and enriched where `scoring` and `enrichment` are set.
+    `first_touch` is what the first-touch clock goes by.
     """
 
     rules: tuple[Rule, ...]
@@ -87,7 +91,8 @@ class Configuration:
     fallbacks: Mapping[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     roster: tuple[Group, ...] = ()
-    rollout: Rollout = ALL_LIVE
+    rollout: Rollout = AS_SET_OUT
+    first_touch: FirstTouch = BY_DEFAULT
     scoring: Scoring | None = None
     enrichment: Asking | None = None
 
@@ -103,7 +108,8 @@ class Snapshot:
     rule asks for them, but not for the leads of `unasked`, which the org does not have. `gone` maps a deleted lead's id
     to that of the lead it was merged into, or to None. `waiting` are asks, none of this batch's, of living jobs whose
     leads (in `leads`) wait for members (`Hold.group_id`). `elders` are living jobs that share submission keys with this
-    batch's; where their leads were not read, they wait.
+    batch's; where their leads were not read, they wait. `touches` are by lead id when an activity first touched it
+    since it was given out, read where a reminder or a deadline may be due; `blind`: this user may not read activities.
     """
 
     taken_at: datetime
@@ -118,3 +124,5 @@ class Snapshot:
     gone: Mapping[str, str | None] = field(default_factory=dict)
     waiting: tuple[Ask, ...] = ()
     elders: tuple[Elder, ...] = ()
+    touches: Mapping[str, datetime] = field(default_factory=dict)
+    blind: bool = False

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from lead_router.core.fallback import chain
+from lead_router.core.keys import untouched_round
 from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Outcome, Reroute, Status, Switch, ToGroup, ToMatched
 from lead_router.core.rules import is_unassigned, matching, status_is_intake
 from lead_router.core.table import Table, routed_before
+from lead_router.core.terms import Running, Stopped, running
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,27 @@ class Left:
     waits: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Its owner let it lie, and it wants another one."""
+
+    running: Running
+
+
+@dataclass(frozen=True, slots=True)
+class Early:
+    """It is too soon to say that its owner let it lie: ask again in `retry_s` seconds."""
+
+    reason: str
+    retry_s: float
+
+
+FRESH: Final = timedelta(seconds=5)
+"""A change so shortly before a read may have others behind it in the same second, which no condition tells apart."""
+
 SET_BACK: Final = "its status was set back"  # the router inside begins so what a Queued lead shows, where it is so
 
-Want: TypeAlias = Wanted | Settled | Left
+Want: TypeAlias = Wanted | Settled | Left | Late | Early
 
 
 def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
@@ -44,11 +65,14 @@ def want_of(table: Table, ask: Ask, lead: Lead) -> Want:
     A lead without owner is. One that has an owner is left alone, unless the ask says that, after its last routing,
     someone set its status back, or its fields were changed so that it matches another group and its group re-routes.
     One that shows Queued says so itself: the router inside left it so, and each routing ends that.
+    An ask of the first-touch clock is about that alone.
     """
     if lead.is_converted:
         return Settled("converted")
     if ask.idempotency_key in table.routed:
         return Settled("already routed")
+    if ask.cause is Cause.UNTOUCHED:
+        return _lies(table, ask, lead)
     routed = routed_before(table, lead)
     if is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=routed):
         return _anew(table, "it was returned", waits=True) if routed else Wanted()
@@ -66,6 +90,28 @@ def _anew(table: Table, why: str, *, waits: bool) -> Wanted | Left:
             return Wanted(f"Routed anew: {why}.")
 
 
+def _lies(table: Table, ask: Ask, lead: Lead) -> Late | Early | Settled:
+    """Whether the lead still has the owner and the round that the clock ran out for, untouched as it was read."""
+    if table.configuration.rollout.first_touch is not Switch.LIVE:
+        return Settled("the first-touch clock is not live")
+    found = running(table.configuration, table.snapshot, lead)
+    if isinstance(found, Stopped):
+        return Settled(found.reason)
+    if untouched_round(ask.idempotency_key) != found.row.round:
+        return Settled("it was routed since")
+    return _early(found, lead, table.snapshot.taken_at) or Late(found)
+
+
+def _early(found: Running, lead: Lead, at: datetime) -> Early | None:
+    if at < found.term.due_at:
+        return Early("its owner has time yet", (found.term.due_at - at) / timedelta(seconds=1))
+    if found.opens_at is not None:
+        return Early("its group is closed", (found.opens_at - at) / timedelta(seconds=1))
+    if lead.changed_at is not None and lead.changed_at > at - FRESH:
+        return Early("it was changed a moment ago", FRESH / timedelta(seconds=1))
+    return None
+
+
 def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
     if last is None or last.round < lead.round:
@@ -75,7 +121,7 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
     if last.created_at is None or last.created_at >= ask.event_at:
         return None
     match ask.cause:
-        case Cause.WAITING:
+        case Cause.WAITING | Cause.UNTOUCHED:
             return None
         case Cause.STATUS:
             set_back = status_is_intake(table.book, lead, table.snapshot.taken_at)
@@ -115,8 +161,8 @@ def given(table: Table, ask: Ask, lead: Lead) -> bool:
 
 
 def returned(table: Table, ask: Ask, lead: Lead) -> bool:
-    """Whether this very job has routed the lead, and it has no owner again."""
-    if lead.is_converted or ask.idempotency_key not in table.routed:
+    """Whether this very job has routed the lead, or was about its owner, and it has no owner again."""
+    if lead.is_converted or (ask.idempotency_key not in table.routed and ask.cause is not Cause.UNTOUCHED):
         return False
     return is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=True)
 

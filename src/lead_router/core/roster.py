@@ -112,6 +112,8 @@ class Group:
     """A pool of members that take turns; `clock` and the members' `next_turn` are virtual time (DESIGN section 5).
 
     `fallback_group` is a group's id, `manager_id` a user's. `counts_manual` says that a lead taken by hand is a turn.
+    `accept_within` is how many minutes of its hours a member has to touch a lead, None for no clock; `accept_chain` how
+    often in a row the clock gives a lead to another member, None for as often as elsewhere.
     """
 
     id: str
@@ -129,6 +131,8 @@ class Group:
     manager_active: bool = True
     reroute: Reroute = Reroute.KEEP
     counts_manual: bool = False
+    accept_within: int | None = None
+    accept_chain: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,8 @@ TABLES: Final = frozenset(
         "enrichment",
         "notice",
         "notice_channel",
+        "touch_clock",
+        "touch_mark",
     }
 )
 

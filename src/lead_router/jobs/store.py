@@ -25,6 +25,7 @@ from lead_router.jobs.enrichments import SqlEnrichments
 from lead_router.jobs.listeners import SqlListeners, fence_of
 from lead_router.jobs.notices import SqlNotices
 from lead_router.jobs.sweeps import SqlSweeps
+from lead_router.jobs.touches import SqlTouches
 from lead_router.jobs.writing import ended, in_ms, listed, noted, recorded, storable
 from lead_router.ports import (
     Done,
@@ -55,7 +56,7 @@ DISCARDED_KEPT_S: Final = 365 * 86_400.0
 """Seconds for which at least a discarded job is remembered: until then no sweep brings its lead again."""
 
 
-class SqlJobStore(SqlListeners, SqlSweeps, SqlChronicle, SqlEnrichments, SqlNotices):
+class SqlJobStore(SqlListeners, SqlSweeps, SqlChronicle, SqlEnrichments, SqlNotices, SqlTouches):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
 
     def __init__(

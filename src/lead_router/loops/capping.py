@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from lead_router.core.decide import HOLD_RETRY_MAX_S, decide
-from lead_router.core.model import Ask, Assign, Configuration, Decision, Hold, Snapshot
+from lead_router.core.keys import untouched_round
+from lead_router.core.model import Ask, Assign, Cause, Configuration, Decision, Hold, Snapshot
 
 WITHIN = timedelta(hours=1)
 REROUTES_MAX = 3
@@ -17,10 +18,12 @@ def capped(
 ) -> tuple[list[Hold], list[Ask]]:
     """Holds for those of the asks whose lead would be routed anew although it was `most` times within the hour.
 
-    They take no turn: behind them are the other asks, to be decided without them.
+    They take no turn: behind them are the other asks, to be decided without them. What the first-touch clock does has a
+    limit of its own, and counts for nobody who returns leads.
     """
     times = _rerouted(snapshot)
-    worn = [ask for ask in asks if len(times.get(ask.lead_id, ())) >= most]
+    returned = (ask for ask in asks if ask.cause is not Cause.UNTOUCHED)
+    worn = [ask for ask in returned if len(times.get(ask.lead_id, ())) >= most]
     would = decide(configuration, snapshot, worn) if worn else []
     often = "once" if most == 1 else f"{most} times"
     reason = f"was routed anew {often} within an hour: see who or what returns it"
@@ -47,6 +50,7 @@ def _rerouted(snapshot: Snapshot) -> dict[str, list[datetime]]:
     since = snapshot.taken_at - WITHIN
     found: dict[str, list[datetime]] = {}
     for row in snapshot.ledger:
-        if row.lead_id and row.round > 1 and row.created_at is not None and row.created_at > since:
-            found.setdefault(row.lead_id, []).append(row.created_at)
+        at, by_clock = row.created_at, untouched_round(row.idempotency_key) is not None
+        if row.lead_id and row.round > 1 and at is not None and at > since and not by_clock:
+            found.setdefault(row.lead_id, []).append(at)
     return {lead_id: sorted(times) for lead_id, times in found.items()}

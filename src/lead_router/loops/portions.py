@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lead_router.core.batch import batches, together
-from lead_router.core.model import Batch, Decision, Snapshot
+from lead_router.core.batch import GUARDED_MAX, batches, together
+from lead_router.core.model import Batch, Cause, Decision, Snapshot
+from lead_router.loops.asks import ask_of
 from lead_router.ports import Fault, Job, LeadMoved, SiblingRouted, TurnTaken
 
 STANDSTILL_MAX = 2
@@ -27,6 +28,14 @@ class Portion:
     apart: bool = False
     tried: str = ""
     standstill: int = 0
+
+
+def begun(jobs: Sequence[Job]) -> list[Portion]:
+    """One portion for all, but for leads that their owners let lie: of these no more than one commit can guard."""
+    lying = [job for job in jobs if ask_of(job).cause is Cause.UNTOUCHED]
+    others = [job for job in jobs if job not in lying] if lying else jobs
+    few = (lying[place : place + GUARDED_MAX] for place in range(0, len(lying), GUARDED_MAX))
+    return [Portion(tuple(part)) for part in (others, *few) if part]
 
 
 def commits(portion: Portion, decisions: Iterable[Decision]) -> list[tuple[Batch, ...]]:

@@ -16,7 +16,7 @@ from lead_router.loops.asks import ask_of, held
 from lead_router.loops.clearing import OWNED, clear, idle
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
-from lead_router.loops.portions import Portion, commits, counted, halves, stuck, without
+from lead_router.loops.portions import Portion, begun, commits, counted, halves, stuck, without
 from lead_router.loops.reading import read, with_hops
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.taking import taken
@@ -92,7 +92,7 @@ class Routing:
     def route(self, jobs: Sequence[Job]) -> None:
         """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
         self.open = {job.lead_id: job for job in jobs}
-        portions = [Portion(tuple(jobs))]
+        portions = begun(jobs)
         while portions:
             portion = portions.pop(0)
             try:

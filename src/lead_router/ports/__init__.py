@@ -58,6 +58,7 @@ from lead_router.ports.store import (
     Waiting,
 )
 from lead_router.ports.stream import Change, Delivery, EventSource, Position, Unreadable
+from lead_router.ports.touches import Touched, TouchMark
 
 __all__ = [
     "MARKS_MAX",
@@ -117,6 +118,8 @@ __all__ = [
     "Stage",
     "StreamView",
     "Taken",
+    "TouchMark",
+    "Touched",
     "TurnTaken",
     "Unfilled",
     "Unfit",

@@ -137,7 +137,8 @@ class Org(Protocol):
 
     A commit is one API call, and so is each other verb but these: `configuration` is two; `glance` is three where it
     finds what it cannot judge; `snapshot` is one more where members have caps on open leads, rules ask for matching
-    records, or leads are not there; `unassigned` and `queued` are one a page, `mark` and `fill` one for each 25 leads.
+    records, leads are not there, or their owners may have let them lie; `unassigned`, `queued` and `untouched` are one
+    a page, `mark` and `fill` one for each 25 leads.
     """
 
     def configuration(self) -> Configuration:
@@ -187,6 +188,12 @@ class Org(Protocol):
 
     def queued(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All leads that show Queued, whoever owns them, oldest first, `page` at a time (the sweep)."""
+        ...
+
+    def untouched(
+        self, configuration: Configuration, keys: Sequence[str], since: datetime, page: int
+    ) -> Iterator[Sequence[Lead]]:
+        """Leads that groups of these keys gave out since then, and that are untouched by what they show (the clock)."""
         ...
 
 

@@ -16,6 +16,7 @@ from lead_router.ports.observation import Observations
 from lead_router.ports.queue import QueueView
 from lead_router.ports.stream import Position, Unreadable
 from lead_router.ports.sweeps import Sweeps
+from lead_router.ports.touches import Touches
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class Done:
 Ending: TypeAlias = Done | Retry | Release | Bury
 
 
-class JobStore(Listeners, Sweeps, Chronicle, Enrichments, Notices, Observations, Protocol):
+class JobStore(Listeners, Sweeps, Chronicle, Enrichments, Notices, Observations, Touches, Protocol):
     """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
 
     Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.

@@ -33,6 +33,8 @@ from lead_router.salesforce.writes import Composed, Step, Subject
 
 FAILED = 300  # HTTP statuses from here on are failures
 
+_PRECONDITION, _MODIFIED = 412, "ENTITY_FAILED_IFLASTMODIFIED_ON_UPDATE"
+
 _DUPLICATE = re.compile(r"duplicate value found: (\S+) duplicates value on record", re.IGNORECASE)
 _ROSTER = frozenset({LedgerFields.GROUP, LedgerFields.MEMBER})
 _NOT_OF_OWNER = frozenset({Kind.RULE, Kind.TRIGGER, Kind.DUPLICATE, Kind.SECONDARY})
@@ -75,6 +77,12 @@ def receipt(composed: Composed, answers: Sequence[Subanswer]) -> Receipt:
 
 
 def _failures(composed: Composed, answer: Subanswer) -> Iterator[Failure]:
+    guard = composed.guards.get(answer.reference)
+    if guard is not None:
+        moved = Trouble(_MODIFIED, "") if answer.status == _PRECONDITION else Trouble(f"HTTP_{answer.status}", "")
+        if answer.status >= FAILED:
+            yield Failure(Step.LOCK, guard, troubles(answer.body) or (moved,))
+        return
     step = Step(answer.reference)
     if answer.status >= FAILED:
         yield Failure(step, None, troubles(answer.body) or (Trouble(f"HTTP_{answer.status}", ""),))

@@ -10,8 +10,10 @@ from typing import Any
 from lead_router.core.eligible import accepted
 from lead_router.core.enrichment import Asking
 from lead_router.core.model import (
-    ALL_LIVE,
+    AS_SET_OUT,
+    BY_DEFAULT,
     Configuration,
+    FirstTouch,
     Group,
     MatchBy,
     MatchOn,
@@ -25,9 +27,9 @@ from lead_router.core.model import (
 )
 from lead_router.core.rules import FieldTypes, rulebook
 from lead_router.core.scoring import Scoring
-from lead_router.core.soql import compile_where
 from lead_router.core.soql.fields import LONG_TEXT, UNFILTERABLE
 from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.salesforce.clauses import criteria_of, untouched
 from lead_router.salesforce.hopfields import read_for, with_score
 from lead_router.salesforce.names import Relations, RuleFields, RuleWords, Standard
 from lead_router.salesforce.opening import absences, attached
@@ -54,7 +56,8 @@ class Intake:
     follow_wait_s: int = 600
     open_leads: str = "(NOT Status LIKE 'Closed%')"
     """Which of a user's leads count towards a cap on open leads: a WHERE clause; converted ones never do."""
-    rollout: Rollout = ALL_LIVE
+    rollout: Rollout = AS_SET_OUT
+    first_touch: FirstTouch = BY_DEFAULT
     scoring: Scoring | None = None
     enrichment: Asking | None = None
 
@@ -105,11 +108,14 @@ def configured(intake: Intake, found: Found) -> Configuration:
         rollout=intake.rollout,
         scoring=intake.scoring,
         enrichment=intake.enrichment,
+        first_touch=intake.first_touch,
     )
     book = rulebook(plain)
-    _check_open_leads(intake, found.field_types)
+    criteria_of("open leads", intake.open_leads, found.field_types)
     by_members = _accepted(found, book.types, warnings)
-    used = frozenset().union(book.unassigned.fields, by_members, *(one.criteria.fields for one in book.rules))
+    by_clock = untouched(intake.rollout, intake.first_touch, found.groups, found.field_types, warnings)
+    by_rules = (one.criteria.fields for one in book.rules)
+    used = frozenset().union(book.unassigned.fields, by_members, by_clock, *by_rules)
     form = {plain.form_field} if plain.form_field else set()
     read = BASE_LEAD_FIELDS | read_for(intake.scoring, used, book.types) | form
     return replace(plain, lead_fields=read, warnings=(*warnings, *book.warnings))
@@ -156,13 +162,6 @@ def _kept(group: Group) -> Group:
 def _hours_used(found: Found) -> frozenset[str]:
     by_members = (member.hours_id for several in found.members.values() for member in several)
     return frozenset(used for used in (*by_members, *(group.hours_id for group in found.groups)) if used)
-
-
-def _check_open_leads(intake: Intake, types: Mapping[str, str]) -> None:
-    try:
-        compile_where(intake.open_leads, types or None)
-    except BadCriteria as fault:
-        raise BadCriteria(f"the definition of open leads, character {fault.at + 1}: {fault}", at=fault.at) from None
 
 
 def _accepted(found: Found, types: FieldTypes, warnings: list[str]) -> frozenset[str]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from lead_router.ports import Fill, LeadMoved, Unfilled
 from lead_router.salesforce.codes import troubles
-from lead_router.salesforce.marking import GOOD, moved, unchanged
+from lead_router.salesforce.marking import GOOD, moved
 from lead_router.salesforce.names import Objects
 from lead_router.salesforce.rest import Subanswer, Subrequest
+from lead_router.salesforce.writes import unchanged
 
 
 def parts(fills: Sequence[Fill]) -> list[Subrequest]:

@@ -12,7 +12,7 @@ from lead_router.core.keys import lead_key
 from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import MARKS_MAX, Fill, LeadMoved, Mark, Overridden, Receipt, Refusal, Unfilled
-from lead_router.salesforce import filling, marking, matching, queries, records, sweeping
+from lead_router.salesforce import activities, filling, marking, matching, queries, records, sweeping
 from lead_router.salesforce.commit import receipt
 from lead_router.salesforce.configuration import Found, Intake, configured, field_types
 from lead_router.salesforce.glance import Whole, glanced, parts
@@ -105,7 +105,7 @@ class SalesforceOrg:
             ledger=rows_of(ledger, rows),
             submission_keys_read=frozenset(keys),
         )
-        return self._completed(plain, matching.kinds(configuration), [one for one in ids if one not in leads], known)
+        return self._completed(configuration, plain, [one for one in ids if one not in leads], known)
 
     def beside(self, configuration: Configuration, leads: Sequence[Lead], submission_keys: Sequence[str]) -> Snapshot:
         """Leads as they were read before, with their ledger rows and matches as they are now, and without any group."""
@@ -114,7 +114,7 @@ class SalesforceOrg:
         taken_at, ledger = self._now(), ledger_parts([lead.id for lead in leads], sorted(set(submission_keys)))
         found = rows_of(ledger, read(self._rest, ledger))
         plain = Snapshot(taken_at, {}, {lead.id: lead for lead in leads}, found, frozenset(submission_keys))
-        return self._completed(plain, matching.kinds(configuration), [], known)
+        return self._completed(configuration, plain, [], known)
 
     def commit(self, *batches: Batch) -> Receipt:
         """Write the batches in one call, all or nothing (DESIGN section 4)."""
@@ -159,6 +159,12 @@ class SalesforceOrg:
     def queued(self, configuration: Configuration, page: int) -> Iterator[Sequence[Lead]]:
         """All leads that show Queued, in the same way."""
         return sweeping.pages(self._rest, sweeping.queued, configuration, page)
+
+    def untouched(
+        self, configuration: Configuration, keys: Sequence[str], since: datetime, page: int
+    ) -> Iterator[Sequence[Lead]]:
+        """Leads that these groups gave out since then and whose owners have not changed them, in the same way."""
+        return sweeping.pages(self._rest, sweeping.untouched(keys, since), configuration, page)
 
     def _configured(self, found: Found) -> tuple[Found, Configuration]:
         try:
@@ -212,9 +218,10 @@ class SalesforceOrg:
         return rows, people(rows.get("frozen"), users, together(rows, asked))
 
     def _completed(
-        self, plain: Snapshot, wanted: frozenset[matching.Kind], missing: Sequence[str], known: People
+        self, configuration: Configuration, plain: Snapshot, missing: Sequence[str], known: People
     ) -> Snapshot:
-        """The snapshot with what only some leads, members and rules ask for."""
+        """The snapshot with what only some leads, members, groups and rules ask for."""
+        wanted = matching.kinds(configuration)
         groups = (group for group in plain.groups.values() if group.mode is not Mode.OFF)
         capped = sorted({one.user_id for group in groups for one in group.members if one.open_cap is not None})
         parts = [
@@ -225,9 +232,11 @@ class SalesforceOrg:
             parts.append(queries.part("gone", queries.gone(missing), deleted=True))
         asked = {f"match{number}": one for number, one in enumerate(matching.asked_for(wanted, plain.leads.values()))}
         parts += [queries.part(name, one.soql()) for name, one in asked.items()]
+        touched = activities.parts(configuration, plain)
+        parts += touched
         if not parts:
             return plain
-        rows = read(self._rest, parts)
+        rows = read(self._rest, parts, {part.reference for part in touched})
         counts = (row for name, found in rows.items() if name.startswith("open") for row in found)
         found = [pair for name, one in asked.items() for pair in self._to_the_end(one, rows[name])]
         return replace(
@@ -235,6 +244,8 @@ class SalesforceOrg:
             open_leads={str(row[Standard.OWNER]): int(row[queries.COUNTED]) for row in counts},
             gone={to18(row["Id"]): row[Standard.MERGED_INTO] for row in rows.get("gone", ())},
             matches=self._told(matching.matches(wanted, plain.leads.values(), found), known),
+            touches=activities.touches(plain, rows),
+            blind=any(part.reference not in rows for part in touched),
         )
 
     def _to_the_end(self, asked: matching.Asked, rows: Sequence[Row]) -> Iterator[tuple[matching.Asked, Row]]:

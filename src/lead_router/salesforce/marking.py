@@ -9,15 +9,13 @@ collections; one composite request takes 25 rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from email.utils import format_datetime
 
-from lead_router.core.model import Lead
 from lead_router.ports import LeadMoved, Mark, Overridden, Refusal
 from lead_router.salesforce.codes import Kind, Trouble, tell, troubles
 from lead_router.salesforce.names import LeadFields, Lengths, Objects
 from lead_router.salesforce.queries import instant
 from lead_router.salesforce.rest import Subanswer, Subrequest
-from lead_router.salesforce.writes import LEAD_HEADERS, cut
+from lead_router.salesforce.writes import cut, unchanged
 
 GOOD = 300
 _FAILED = 412  # "Precondition Failed", whatever its body says
@@ -58,10 +56,3 @@ def _shown(mark: Mark | Overridden) -> dict[str, str | None]:
             return {LeadFields.STATUS: shown, LeadFields.ERROR: cut(text, Lengths.ERROR) or None}
         case Overridden(user_id=user, at=at):
             return {LeadFields.OVERRIDDEN_BY: user, LeadFields.OVERRIDDEN_AT: instant(at)}
-
-
-def unchanged(lead: Lead) -> dict[str, str]:
-    """The headers of a write on a lead that is refused where somebody changed it since it was read."""
-    if lead.changed_at is None:
-        raise ValueError("a lead that was not read cannot be marked")
-    return {**LEAD_HEADERS, "If-Unmodified-Since": format_datetime(lead.changed_at, usegmt=True)}

@@ -30,6 +30,8 @@ class Objects:
     OBJECT_RIGHTS: Final = "ObjectPermissions"
     ACCOUNT: Final = "Account"
     CONTACT: Final = "Contact"
+    ACTIVITY_TASK: Final = "Task"
+    ACTIVITY_EVENT: Final = "Event"
 
 
 class Standard:
@@ -42,6 +44,7 @@ class Standard:
     CREATED_AT: Final = "CreatedDate"
     CHANGED_AT: Final = "SystemModstamp"
     CHANGED_BY: Final = "LastModifiedById"
+    CREATED_BY: Final = "CreatedById"
     MODIFIED_AT: Final = "LastModifiedDate"
     STATUS: Final = "Status"
     IS_CONVERTED: Final = "IsConverted"
@@ -96,6 +99,14 @@ class RightsFields:
     READS: Final = "PermissionsRead"
 
 
+class ActivityFields:
+    """Task and Event."""
+
+    WHO: Final = "WhoId"
+    IS_CLOSED: Final = "IsClosed"
+    COMPLETED_AT: Final = "CompletedDateTime"
+
+
 class LeadFields:
     """What the router writes on a lead beside the owner."""
 
@@ -125,6 +136,8 @@ class GroupFields:
     MANAGER: Final = "Manager__c"
     REROUTE: Final = "Reroute__c"
     COUNT_MANUAL: Final = "Count_Manual__c"
+    ACCEPT_WITHIN: Final = "Accept_Within__c"
+    ACCEPT_CHAIN_MAX: Final = "Accept_Chain_Max__c"
     BUSINESS_HOURS: Final = "Business_Hours__c"
 
 
@@ -261,6 +274,7 @@ class Permissions:
     REP_SET: Final = "Lead_Router_Rep"
     MATCHING_SET: Final = "Lead_Router_Matching"
     NOTICES_SET: Final = "Lead_Router_Notices"
+    ACTIVITIES_SET: Final = "Lead_Router_Activities"
 
 
 class Queues:

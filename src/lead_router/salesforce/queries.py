@@ -49,6 +49,8 @@ BASE_LEAD_FIELDS = frozenset(
         LeadFields.ERROR,
         LeadFields.OVERRIDDEN_BY,
         LeadFields.OVERRIDDEN_AT,
+        LeadFields.ROUTED_AT,
+        LeadFields.GROUP,
     }
 )
 _LEDGER_FIELDS = (
@@ -63,6 +65,7 @@ _LEDGER_FIELDS = (
     LedgerFields.OUTCOME,
     LedgerFields.GROUP,
     LedgerFields.ASSIGNED_FROM,
+    LedgerFields.TURN,
     Standard.CREATED_AT,
     f"{Relations.LEDGER_LEAD}.{Standard.OWNER}",
 )
@@ -80,6 +83,8 @@ GROUP_FIELDS = (
     f"{Relations.GROUP_MANAGER}.{Standard.IS_ACTIVE}",
     GroupFields.REROUTE,
     GroupFields.COUNT_MANUAL,
+    GroupFields.ACCEPT_WITHIN,
+    GroupFields.ACCEPT_CHAIN_MAX,
 )
 MEMBER_FIELDS = (
     Standard.ID,

@@ -54,6 +54,7 @@ def maybe_whole(value: float | None) -> int | None:
 def lead(row: Row) -> Lead:
     """A Lead."""
     overridden_at, changed_at = row.get(LeadFields.OVERRIDDEN_AT), row.get(Standard.CHANGED_AT)
+    routed_at = row.get(LeadFields.ROUTED_AT)
     return Lead(
         id=to18(row[Standard.ID]),
         owner_id=to18(row[Standard.OWNER]),
@@ -69,6 +70,8 @@ def lead(row: Row) -> Lead:
         queued=row[LeadFields.STATUS] == Status.QUEUED,
         failed=row[LeadFields.STATUS] == Status.FAILED,
         changed_at=moment(changed_at) if changed_at else None,
+        routed_at=moment(routed_at) if routed_at else None,
+        routed_by=row.get(LeadFields.GROUP),
     )
 
 
@@ -90,6 +93,7 @@ def ledger_row(row: Row) -> LedgerRow:
         group_id=row[LedgerFields.GROUP],
         assigned_from=row[LedgerFields.ASSIGNED_FROM],
         created_at=moment(row[Standard.CREATED_AT]),
+        turn=maybe_whole(row[LedgerFields.TURN]),
     )
 
 
@@ -137,6 +141,8 @@ def group(row: Row) -> Group:
         manager_active=bool((row[Relations.GROUP_MANAGER] or {Standard.IS_ACTIVE: True})[Standard.IS_ACTIVE]),
         reroute=Reroute(row[GroupFields.REROUTE] or Reroute.KEEP),
         counts_manual=bool(row[GroupFields.COUNT_MANUAL]),
+        accept_within=maybe_whole(row[GroupFields.ACCEPT_WITHIN]),
+        accept_chain=maybe_whole(row[GroupFields.ACCEPT_CHAIN_MAX]),
     )
 
 

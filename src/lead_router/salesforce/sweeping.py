@@ -30,6 +30,22 @@ def queued(configuration: Configuration, page: int, after: tuple[datetime, str] 
     return _page(configuration, parts, page, after)
 
 
+def untouched(keys: Sequence[str], since: datetime) -> PageOf:
+    """Pages of leads that these groups gave out since then, as they show it, and whose owners have not changed them."""
+
+    def query(configuration: Configuration, page: int, after: tuple[datetime, str] | None) -> str:
+        parts = [
+            f"{Standard.IS_CONVERTED} = false",
+            f"{LeadFields.STATUS} = {queries.text(Status.ASSIGNED)}",
+            queries.among(LeadFields.GROUP, keys),
+            f"{LeadFields.ROUTED_AT} >= {queries.instant(since)}",
+        ]
+        clause = configuration.first_touch.untouched.strip()
+        return _page(configuration, [*parts, f"({clause})"] if clause else parts, page, after)
+
+    return query
+
+
 def _page(configuration: Configuration, parts: list[str], page: int, after: tuple[datetime, str] | None) -> str:
     if after is not None:
         at, lead_id = queries.instant(after[0]), queries.text(after[1])

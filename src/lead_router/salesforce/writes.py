@@ -6,14 +6,15 @@ No field is ever null, but for what a lead may bear of an earlier attempt or own
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from email.utils import format_datetime
 from enum import StrEnum
 from typing import Any, TypeAlias
 
 from lead_router.core.keys import expected_turn, lead_key, turn_key
 from lead_router.core.leads import ELLIPSIS
-from lead_router.core.model import Assign, Batch, Count, Follow, Group, Member, Outcome, Status, Write
+from lead_router.core.model import Assign, Batch, Cause, Count, Follow, Group, Lead, Member, Outcome, Status, Write
 from lead_router.salesforce.names import (
     CLIENT,
     GroupFields,
@@ -51,10 +52,14 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """A commit ready to be sent. `subjects[step]` says, by position, which write, member or group a record is of."""
+    """A commit ready to be sent. `subjects[step]` says, by position, which write, member or group a record is of.
+
+    `guards` are the writes whose leads have a part of their own, by its reference.
+    """
 
     parts: tuple[Subrequest, ...]
     subjects: Mapping[Step, tuple[Subject, ...]]
+    guards: Mapping[str, Write] = field(default_factory=dict)
 
 
 def compose(batches: Sequence[Batch], at: datetime, *, lock_touch: bool) -> Composed:
@@ -63,6 +68,8 @@ def compose(batches: Sequence[Batch], at: datetime, *, lock_touch: bool) -> Comp
     Several groups are one collection, ids ascending: each way to route takes their locks in that order. With it a
     commit has five collections, the most that one composite request takes.
     A lead that a person took by hand is that person's: its turn is written, and nothing on the lead.
+    A lead that its owner let lie is locked by a part of its own, on condition that nobody changed it since it was read:
+    what its owner does to it meanwhile keeps it theirs. Such leads have no room beside many others (GUARDED_MAX).
     """
     writes = tuple(write for batch in batches for write in batch.writes)
     given = (write for write in writes if not isinstance(write, Count))
@@ -82,13 +89,16 @@ def compose(batches: Sequence[Batch], at: datetime, *, lock_touch: bool) -> Comp
     if moved:
         parts.append(_collection(Step.MEMBERS, "PATCH", map(_member, moved)))
         subjects[Step.MEMBERS] = moved
-    if lock_touch and by_lead:
-        parts.append(_collection(Step.LOCK, "PATCH", map(_touch, by_lead), LEAD_HEADERS))
-        subjects[Step.LOCK] = by_lead
+    guards = {f"guard{place}": write for place, write in enumerate(w for w in by_lead if guarded(w))}
+    parts += [_guard(name, write) for name, write in guards.items()]
+    unguarded = tuple(write for write in by_lead if not guarded(write))
+    if lock_touch and unguarded:
+        parts.append(_collection(Step.LOCK, "PATCH", map(_touch, unguarded), LEAD_HEADERS))
+        subjects[Step.LOCK] = unguarded
     if by_lead:
         parts.append(_collection(Step.LEADS, "PATCH", (_lead(write, at) for write in by_lead), LEAD_HEADERS))
         subjects[Step.LEADS] = by_lead
-    return Composed(tuple(parts), subjects)
+    return Composed(tuple(parts), subjects, guards)
 
 
 def moved_members(batches: Iterable[Batch]) -> tuple[Member, ...]:
@@ -190,6 +200,23 @@ def _ruled(write: Assign | Count) -> dict[str, Any]:
         LedgerFields.SUBMISSION_EVEN: write.submission.even if write.submission else None,
         LedgerFields.SUBMISSION_ODD: write.submission.odd if write.submission else None,
     }
+
+
+def guarded(write: Write) -> bool:
+    """Whether whatever anybody did to the lead since it was read undoes the write."""
+    return write.ask.cause is Cause.UNTOUCHED
+
+
+def unchanged(lead: Lead) -> dict[str, str]:
+    """The headers of a part that writes the lead only if nobody changed it since it was read, to the second."""
+    if lead.changed_at is None:
+        raise ValueError("a lead that was not read cannot be marked")
+    return {**LEAD_HEADERS, "If-Unmodified-Since": format_datetime(lead.changed_at, usegmt=True)}
+
+
+def _guard(name: str, write: Write) -> Subrequest:
+    path, owner = f"sobjects/{Objects.LEAD}/{write.lead.id}", {LeadFields.EXPECTED_OWNER: write.lead.owner_id}
+    return Subrequest("PATCH", name, path, owner, unchanged(write.lead))
 
 
 def _touch(write: Write) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, model_validator
 
-from lead_router.core.rollout import Switch
+from lead_router.core.rollout import BY_DEFAULT, Switch
 from lead_router.core.soql import compile_where
 from lead_router.errors import BadCriteria
 
@@ -95,6 +95,31 @@ class Settings(BaseModel):
         "Changes, Reroute__c, is Reroute). live: routed anew; observe: left where they are, and the log says who would "
         "get them; off: left where they are.",
     )
+    first_touch: Switch = Field(
+        Switch.OFF,
+        description="Leads that a group with Accept Within (Accept_Within__c) gave to a rep who does not touch them in "
+        "that many minutes of the group's hours. live: the rep is reminded, then the next member has the lead, at last "
+        "the group's manager; observe: the log says what would be done; off: no clock runs.",
+    )
+    untouched: Text = Field(
+        BY_DEFAULT.untouched,
+        description="SOQL WHERE clause: as long as a lead meets it, and has no completed task and no event, nobody has "
+        "touched it.",
+    )
+    first_touch_reminder: float = Field(
+        BY_DEFAULT.reminder,
+        ge=0,
+        lt=1,
+        description="Share of that time after which the rep is reminded, once an assignment; 0: never.",
+    )
+    first_touch_reroutes: int = Field(
+        BY_DEFAULT.reroutes,
+        ge=0,
+        le=20,
+        description="How often in a row such a lead goes to another member, where its group does not say (Most "
+        "Re-routes, Accept_Chain_Max__c); then the manager has it.",
+    )
+    first_touch_every_s: Seconds = Field(30.0, description="How often to look for such leads; a look is a call or two.")
     reroutes_max: int = Field(3, ge=1, le=100, description="Re-routes of one lead within an hour; then it is held.")
     lock_touch: bool = Field(default=True, description="Take the leads' locks before their owners are compared.")
 
@@ -186,7 +211,7 @@ class Settings(BaseModel):
             host_and_port(self.health_address)
         if self.pubsub_endpoint and not _ENDPOINT.fullmatch(self.pubsub_endpoint):
             raise ValueError(f"{PREFIX}PUBSUB_ENDPOINT must look like host:7443 (http:// is for this machine only)")
-        for name in ("unassigned", "open_leads"):
+        for name in ("unassigned", "open_leads", "untouched"):
             try:
                 compile_where(getattr(self, name))
             except BadCriteria as fault:
