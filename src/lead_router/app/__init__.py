@@ -9,6 +9,7 @@ from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
 from lead_router.app.ruling import Got, Move, Trial, Wrote, check_files, check_org, pull, push, tried_files
 from lead_router.app.running import run
+from lead_router.app.touching import GroupTouches, TouchReport, touch_report
 from lead_router.app.verifying import Proposed, Verified, verified
 from lead_router.audit import Assumed, Audit
 from lead_router.audit import page as audit_page
@@ -23,10 +24,12 @@ __all__ = [
     "Explained",
     "Got",
     "GroupReport",
+    "GroupTouches",
     "Move",
     "Plan",
     "Proposed",
     "Status",
+    "TouchReport",
     "Trial",
     "Tried",
     "Verified",
@@ -46,6 +49,7 @@ __all__ = [
     "push",
     "run",
     "status",
+    "touch_report",
     "tried_files",
     "try_channels",
     "verified",

@@ -46,7 +46,7 @@ def _carried_out(asked: Namespace) -> int:
         from lead_router.cli import completing  # noqa: PLC0415
 
         return _told(completing.completion, asked)
-    from lead_router.cli import auditing, commands, explaining, notices, preview, rules, verifying  # noqa: PLC0415
+    from lead_router.cli import auditing, commands, explaining, notices, preview, rules, touching, verifying  # noqa: PLC0415
 
     carry_out: dict[str, Callable[[Namespace], int]] = {
         "run": commands.run,
@@ -62,6 +62,7 @@ def _carried_out(asked: Namespace) -> int:
         "audit": auditing.audit,
         "notices": notices.notices,
         "verify": verifying.verify,
+        "touches": touching.touches,
     }
     return _told(carry_out[asked.command], asked)
 

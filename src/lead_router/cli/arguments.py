@@ -51,9 +51,8 @@ def parser() -> argparse.ArgumentParser:
 
     _notices(commands.add_parser("notices", help="what channels were told; try them with a letter"))
     _preview(commands)
-    observe = commands.add_parser("observe", help="what groups that only observe would have done")
-    reports = observe.add_subparsers(dest="verb", required=True, metavar="VERB")
-    _reading(reports.add_parser("report", help="agreement, shares and time, beside what really happened"))
+    _observe(commands.add_parser("observe", help="what groups that only observe would have done"))
+    _touches(commands.add_parser("touches", help="time to an owner and to a first touch, and what the clock did"))
     _rules(commands.add_parser("rules", help="check, test, pull and push the rules"))
 
     _audit(commands.add_parser("audit", help="measure an org as it is, before anything is changed: reads alone"))
@@ -146,6 +145,16 @@ def _rules(command: argparse.ArgumentParser) -> None:
         _settings(one)
     for one in (check, test, pull, push):
         _json(one)
+
+
+def _observe(command: argparse.ArgumentParser) -> None:
+    reports = command.add_subparsers(dest="verb", required=True, metavar="VERB")
+    _reading(reports.add_parser("report", help="agreement, shares and time, beside what really happened"))
+
+
+def _touches(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--days", type=_at_least_one, default=7, metavar="N", help="how many days back (default: 7)")
+    _reading(command)
 
 
 def _settings(command: argparse.ArgumentParser) -> None:

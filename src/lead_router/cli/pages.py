@@ -207,6 +207,15 @@ _DECIDING: Final = {
         "what share each rep, how much sooner.",
         (("lead-router observe report", "the figures to look at before a group goes Live"),),
     ),
+    "touches": Page(
+        "Tells of the leads of the last days how long half of them, and 95 in 100, waited for an owner and for a first "
+        "call, task or event, by group; and what the first-touch clock did: reminders, re-routes, leads that came to a "
+        "manager. Reads the ledger, activities and the job database, and writes nothing.",
+        (
+            ("lead-router touches", "the last week"),
+            ("lead-router touches --days 30 --json", "the last month, for machines"),
+        ),
+    ),
     "rules": Page(
         "Checks and tests rules, and keeps them in files beside the org: pull, edit, test, push.",
         (
