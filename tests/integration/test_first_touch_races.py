@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 from lead_router.core.model import ALL_LIVE, Switch
 from lead_router.loops.firsttouch import LAPSES_S, STOPPED_FOR
 from lead_router.ports import NewJob, Touched
+from lead_router.ports.notices import NewNotice
 from lead_router.salesforce.configuration import Intake
 from org_simulator.switches import Switches
 from support.office import EVERY_S, Office
@@ -263,3 +264,29 @@ def test_a_lead_of_which_no_clock_runs_costs_a_look_a_quarter_of_an_hour(office:
 
     assert office.rest_org.calls() - before == 10
     assert timedelta(seconds=10 * EVERY_S) < STOPPED_FOR
+
+
+def test_a_reminder_is_handed_to_those_who_tell_people_once(office: Office):
+    """Under a key of its own, to the owner of that very round; a crash before the mark tells nobody twice."""
+    told: list[NewNotice] = []
+
+    def channels(notice: NewNotice) -> tuple[str, ...]:
+        told.append(notice)
+        return ("bell",)
+
+    office.channels = channels
+    office.anew()
+    lead = office.given()
+    told.clear()
+    office.passes(8)
+    office.store.forget_touches(older_than_s=-60.0, limit=9)
+    office.anew()
+    office.passes(2)
+    kept = [one for one in office.store.notices_of(lead, limit=9) if one.kind == "reminder"]
+
+    assert [(one.user_id, one.reason) for one in kept] == [
+        (office.rest_org.refs["ann"], "To be touched by 2026-11-29 20:15 UTC, 15 minutes after it was given out.")
+    ]
+    assert (told[0].group, told[0].name, told[0].round) == ("emea", "Ann", 1)
+    assert told[0].key.endswith(".untouched.1.reminder")
+    assert office.marks() == [(lead, 1, Touched.REMINDED)]

@@ -90,8 +90,7 @@ def explained_in(
     store: JobStore | None = None,
 ) -> Explained | Departed:
     """The same for an org within reach, and for a job store where there is one: as its router would decide."""
-    _refuse_other_than_lead(lead_id)
-    lead_id = to18(lead_id)
+    lead_id = _lead(lead_id)
     configuration = wired.org.configuration()
     first = wired.org.snapshot(configuration, [lead_id], [])
     found = first.leads.get(lead_id)
@@ -131,9 +130,10 @@ def _with_touches(configuration: Configuration, seen: Snapshot, first: Snapshot)
     return found, told_of_clock(configuration, found, lead)
 
 
-def _refuse_other_than_lead(lead_id: str) -> None:
+def _lead(lead_id: str) -> str:
+    """The id in its long form; raises Misconfigured for what is no id of a lead."""
     if lead_id.startswith("00Q") and is_id(lead_id):
-        return
+        return to18(lead_id)
     if lead_id.startswith("00Q") and len(lead_id) == LONG and is_id(lead_id[:SHORT]):
         fault = f"its last {LONG - SHORT} characters do not fit the others: copy it again"
     else:

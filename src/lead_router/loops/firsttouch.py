@@ -21,6 +21,7 @@ from lead_router.errors import LeadRouterError, RateLimited
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.ports import JobStore, NewJob, Org, Touched, TouchMark
+from lead_router.ports.notices import NewNotice, NoticeKind
 
 _log = structlog.get_logger(__name__)
 
@@ -156,9 +157,26 @@ class FirstTouch:
         self._next |= {(lead.id, lead.round): _NEVER for lead, _ in late}
         return bool(early or late)
 
-    def _remind(self, early: Iterable[tuple[Lead, Running]]) -> None:
+    def _remind(self, early: Sequence[tuple[Lead, Running]]) -> None:
+        """First handed in to be told, which is done once by its key: a crash between the two tells nobody twice."""
+        if early and self._store.notifies:
+            self._store.notify([self._reminder(lead, found) for lead, found in early])
         for one in self._store.mark_touches([_mark(lead, found, Touched.REMINDED) for lead, found in early]):
             _log.info("rep_reminded", lead=one.lead_id, owner=one.owner_id, round=one.round, due_at=_told(one.due_at))
+
+    def _reminder(self, lead: Lead, found: Running) -> NewNotice:
+        owner = found.row.assigned_to
+        minutes = f"{found.term.minutes} minute{'s' * (found.term.minutes != 1)}"
+        return NewNotice(
+            key=f"{untouched_key(self._org_id, lead.id, found.row.round)}.reminder",
+            kind=NoticeKind.REMINDER,
+            lead_id=lead.id,
+            user_id=owner,
+            round=found.row.round,
+            reason=f"To be touched by {found.term.due_at:%Y-%m-%d %H:%M} UTC, {minutes} after it was given out.",
+            name=next((one.name for one in found.group.members if one.user_id == owner), ""),
+            group=found.group.key,
+        )
 
     def _ask(self, late: Sequence[tuple[Lead, Running]]) -> None:
         jobs = [self._job(lead, found) for lead, found in late]

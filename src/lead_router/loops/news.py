@@ -8,6 +8,7 @@ from typing import Final
 
 from lead_router.core.model import (
     Assign,
+    Cause,
     Configuration,
     Count,
     Follow,
@@ -95,7 +96,10 @@ def _notice(write: Assign | Follow, kind: NoticeKind, why: str, name: str, group
 
 
 def _why(write: Assign, group: str) -> str:
-    rule = f"Rule '{write.rule.name}'" if write.rule is not None else "No rule"
+    late = write.ask.cause is Cause.UNTOUCHED
+    rule = "Not touched in time" if late else f"Rule '{write.rule.name}'" if write.rule is not None else "No rule"
+    if late and write.turn is None:
+        return f"{rule}, the manager of group '{group}'"
     if write.turn is not None:
         fell = "nobody else could take it: fallback " if write.outcome is Outcome.FALLBACK else ""
         return f"{rule}, {fell}group '{group}', turn {write.turn.number}"

@@ -114,8 +114,7 @@ def configured(intake: Intake, found: Found) -> Configuration:
     criteria_of("open leads", intake.open_leads, found.field_types)
     by_members = _accepted(found, book.types, warnings)
     by_clock = untouched(intake.rollout, intake.first_touch, found.groups, found.field_types, warnings)
-    by_rules = (one.criteria.fields for one in book.rules)
-    used = frozenset().union(book.unassigned.fields, by_members, by_clock, *by_rules)
+    used = frozenset().union(book.unassigned.fields, by_members, by_clock, *(one.criteria.fields for one in book.rules))
     form = {plain.form_field} if plain.form_field else set()
     read = BASE_LEAD_FIELDS | read_for(intake.scoring, used, book.types) | form
     return replace(plain, lead_fields=read, warnings=(*warnings, *book.warnings))
