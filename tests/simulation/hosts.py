@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import requests
 
-from lead_router.core.model import Lead
+from lead_router.core.model import ALL_LIVE, AS_SET_OUT, Lead
 from lead_router.errors import LeadRouterError, StoreUnavailable, Transient
 from lead_router.jobs import SqlJobStore
 from lead_router.jobs.engine import Engine, Row, Run, Step, T
 from lead_router.jobs.statements import LINE_UP, RECORD_POSITION
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
+from lead_router.loops.firsttouch import FirstTouch
 from lead_router.loops.intake import Intake
 from lead_router.loops.listening import Listening
 from lead_router.loops.predecessors import listener_name, succeed, worker_name
@@ -50,6 +51,7 @@ LEASE_S = 60.0
 SWEEP_EVERY_S = 300.0
 CONFIGURATION_EVERY_S = 120.0
 KEEP_DONE_S = 1e6
+TOUCH_EVERY_S = 30.0
 POLL_S = 0.001
 FAULTS_MAX = 10  # as the runner has it
 CUTS = ("stream: renumber", "stream: expire")  # what came before may stay unheard: sweeps look for it
@@ -257,7 +259,8 @@ class Router:
     @property
     def names(self) -> list[str]:
         """The loops, whether the process lives or not."""
-        return ["intake", *(f"worker-{number}" for number in range(1, self.workers + 1)), "upkeep"]
+        workers = (f"worker-{number}" for number in range(1, self.workers + 1))
+        return ["intake", *workers, "upkeep", *(() if self.play.clock_dice is None else ("touch",))]
 
     def point(
         self, when: str, kind: str, what: str, leads: tuple[str, ...] = (), others: tuple[str, ...] = ()
@@ -338,7 +341,9 @@ class Router:
         login = Login(world.base_url, world.app.client_id, world.app.client_secret)
         tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice, monotonic=clock.monotonic)
         rest = Rest(tokens, session)
-        org = Asked(rest, Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses), now=host.now)
+        rollout = AS_SET_OUT if self.play.clock_dice is None else ALL_LIVE
+        unassigned = Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses, rollout=rollout)
+        org = Asked(rest, unassigned, now=host.now)
         self.org = org
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
@@ -380,6 +385,18 @@ class Router:
             wake=lambda: None,
             breaker=breaker,
         )
+        if self.play.clock_dice is not None:
+            made["touch"] = FirstTouch(
+                org,
+                self._store(org_id),
+                current,
+                org_id=org_id,
+                now=host.now,
+                monotonic=clock.monotonic,
+                every_s=TOUCH_EVERY_S,
+                wake=lambda: None,
+                routing=breaker,
+            )
         self.loops = made
 
     def _intake(self, tokens: TokenHolder, org_id: str, current: Current, dice: random.Random, hold: Hold) -> Intake:

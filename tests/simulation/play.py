@@ -32,7 +32,7 @@ from org_simulator.switches import Switches
 from org_simulator.wire.faults import Fault, Faults
 from org_simulator.wire.start import BASE_URL
 from org_simulator.wire.world import ConnectedApp, World
-from simulation import faults, people
+from simulation import clocks, faults, people
 from simulation.company import Company
 from simulation.hosts import CHANNEL, Crashed, Host, Point, Router
 from simulation.inside import Inside
@@ -50,7 +50,7 @@ ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are rout
 CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
 IDLE_ROUNDS_MAX = 25
-WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1}
+WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1, "touch": 2}
 
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
 INSIDE_OFTEN = 0.25
@@ -92,6 +92,7 @@ class Play:
         self.company = Company(org, self.clock, self.dice)
         self.company.found()
         people.settle(self.company)
+        self.clock_dice = clocks.settle(self.company, seed=self.seed)
         self.org = org
         self.worlds = [self._world(user_id) for user_id in self.company.users]
         self.trigger: Trigger | None = None
@@ -314,6 +315,7 @@ class Play:
             chance = 0.5 + 0.3 * chance  # what races with the intake is time, and who else listens
         self.counts["meddled"] += 1
         self._touch(point)
+        self._first_touch(point.leads)
         racing = faults.COMMIT in point.what and point.when == "before"
         if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
             self._inside_acts(self.inside, point.leads)
@@ -330,6 +332,14 @@ class Play:
                 self._some_router("intake" if point.loop == "intake" else "worker")  # a lease may be over
         elif point.kind != "login":
             self._some_router()
+
+    def _first_touch(self, near: Sequence[str]) -> None:
+        """Where there is a clock, somebody does something about a lead before it runs out, or just then."""
+        if self.clock_dice is not None and self.clock_dice.random() < clocks.OFTEN:
+            done = clocks.touches(self.company, self.clock_dice, near)
+            if done is not None:
+                self.count("first touch: touched")
+                self.note(done)
 
     def _touch(self, point: Point) -> None:
         """The platform's own upkeep comes by a lead in flight."""

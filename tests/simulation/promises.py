@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lead_router.core.keys import create_key
-from simulation import duties, rebuilt
+from lead_router.core.keys import create_key, untouched_round
+from simulation import clocks, duties, rebuilt
 from simulation.company import COUNTRIES
 from simulation.witness import Seen
 
@@ -65,8 +65,8 @@ def nobody_waits_for_a_sweep(play: Play) -> Iterator[str]:
 def nobody_twice(play: Play) -> Iterator[str]:
     """A router gives out only what is unassigned at that very moment: a person's claim is kept.
 
-    Where groups re-route or statuses are set back, a lead is taken only from the owner that the last routing gave it,
-    or from anybody before its first routing; and only in companies that ask for it.
+    Where groups re-route, clocks run or statuses are set back, a lead is taken only from whom its last routing
+    gave it to, or from anybody before its first routing; and only in companies that ask for it.
     """
     firm = play.company
     given: dict[str, str] = {}
@@ -77,7 +77,10 @@ def nobody_twice(play: Play) -> Iterator[str]:
             if before and after and former != after["OwnerId"] and seen.ours:
                 again = "reroute" in firm.traits and given.get(change.id) == former
                 asked = bool(firm.intake_statuses) and before["Status"] in firm.intake_statuses
-                if former not in firm.intakes and not again and not asked:
+                late = (
+                    untouched_round(after["Routing_Idem_Key__c"] or "") is not None and given.get(change.id) == former
+                )
+                if former not in firm.intakes and not again and not asked and not late:
                     yield f"{change.id} was taken from {former} and given to {after['OwnerId']}"
             if after and former != after["OwnerId"]:
                 given[change.id] = str(after["OwnerId"]) if seen.ours else ""
@@ -371,6 +374,7 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "echoes": echoes_make_no_jobs,
     "overrides": overrides_are_true,
     "nothing drifted": rebuilt.nothing_drifted,
+    **clocks.CHECKS,
 }
 
 

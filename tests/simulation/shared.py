@@ -22,6 +22,8 @@ _TIMES = {
     "enrichment": ("answered_at", "next_run_at", "asked_at"),
     "notice": ("next_run_at", "created_at", "completed_at"),
     "notice_channel": ("next_at",),
+    "touch_clock": ("began_at", "seen_at"),
+    "touch_mark": ("marked_at",),
 }
 
 
