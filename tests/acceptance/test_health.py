@@ -8,6 +8,7 @@ import sqlite3
 import requests
 
 from support import company
+from support.notified import notified
 from support.router import routers, until
 from support.simulator import simulator
 from support.third_program import Form
@@ -16,23 +17,27 @@ from support.verdict import all_owned
 SETTLE_S = 30.0
 
 
-def test_a_router_tells_how_it_is_from_its_start_to_its_end(router_at):
+def test_a_router_tells_how_it_is_from_its_start_to_its_end(router_at, tmp_path):
     """F14, F7, A1: a start that waits for its database is live; ready needs a subscription, and a refused one is told.
 
-    The command that containers and people use says the same. A drain ends with 0.
+    The command that containers and people use says the same, and so does what systemd is told. A drain ends with 0.
     """
     port = _free_port()
-    with simulator(scenario=company.scenario()) as org:
+    with simulator(scenario=company.scenario()) as org, notified(tmp_path / "notify", limit_s=1.5) as systemd:
         router = router_at(org, health_address=str(port))
+        router.settings |= systemd.variables
         lock = sqlite3.connect(router.folder / "jobs.db", isolation_level=None)
         lock.execute("PRAGMA journal_mode = WAL")
         lock.execute("BEGIN EXCLUSIVE")
         router.start()
         starting = until(lambda: _told(port, "healthz"), SETTLE_S, "an answer")
         early = _told(port, "readyz")
+        until(lambda: EXTENDED in systemd.lines, SETTLE_S, "more time for the start")
+        begun = "READY=1" in systemd.lines
         lock.close()
         until(lambda: _told(port, "readyz")[0] == 200, SETTLE_S, "ready")
         (_, ready) = _told(port, "readyz")
+        until(lambda: "STATUS=running, stream subscribed" in systemd.lines, SETTLE_S, "the line of status")
         org.control("stream", {"arm": "refuse_subscribe", "count": 1, "text": QUOTA})
         org.control("stream", {"do": "drop_sessions"})
         until(lambda: _told(port, "readyz")[1]["stream"] == "refused", SETTLE_S, "the refusal")
@@ -41,6 +46,10 @@ def test_a_router_tells_how_it_is_from_its_start_to_its_end(router_at):
         assert router.stop() == 0
         gone = _told(port, "healthz")
 
+    assert (begun, systemd.lines.count("READY=1"), systemd.lines.count("STOPPING=1")) == (False, 1, 1)
+    assert [line for line in systemd.lines if line in {"READY=1", "STOPPING=1"}] == ["READY=1", "STOPPING=1"]
+    assert EXTENDED not in systemd.lines[systemd.lines.index("READY=1") :]
+    assert "WATCHDOG=1" in systemd.lines
     assert starting == (200, {"live": True, "state": "starting", "faults": []})
     assert early is not None
     assert (early[0], early[1]["state"]) == (503, "starting")
@@ -71,6 +80,7 @@ def test_a_router_whose_user_is_frozen_for_a_while_lives_and_is_not_ready(router
     assert [line for line in router.events() if "exception" in line] == []
 
 
+EXTENDED = "EXTEND_TIMEOUT_USEC=1500000"
 QUOTA = "403::Organization total events daily limit exceeded"
 
 

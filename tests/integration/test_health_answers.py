@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from lead_router.app.answering import answering
-from lead_router.app.watchdog import watched
+from lead_router.app.watchdog import Told, due, watched
 from lead_router.cli import main
 from lead_router.errors import Misconfigured, StoreUnavailable
 from lead_router.loops.vitals import Ear, Vitals
@@ -173,27 +173,80 @@ def systemd(tmp_path):
         yield line, {"NOTIFY_SOCKET": str(place), "WATCHDOG_USEC": str(int(LIMIT_S * 1e6))}
 
 
+def lines_of(line, until, within_s=5.0):
+    """What is told until a line begins so, that one included."""
+    told, end = [], time.monotonic() + within_s
+    while not any(one.startswith(until) for one in told):
+        line.settimeout(max(0.01, end - time.monotonic()))
+        told += line.recv(1000).decode().split("\n")
+    return told
+
+
 def test_the_watchdog_is_told_for_as_long_as_the_router_lives(vitals, systemd):
-    """F8: a start and an outage are told as life; a loop that keeps failing is not, so systemd starts it again."""
+    """F8: an outage is told as life; a loop that keeps failing is not, so systemd starts it again."""
     line, variables = systemd
-    vitals.stage = "starting"
     with watched(vitals, variables):
-        assert line.recv(100) == b"WATCHDOG=1"
-        vitals.stage = "running"
+        assert lines_of(line, "WATCHDOG=1")[-1] == "WATCHDOG=1"
         vitals.pulse("upkeep").failed(StoreUnavailable("away"))
-        assert [line.recv(100) for _ in range(2)] == [b"WATCHDOG=1"] * 2
+        assert "WATCHDOG=1" in lines_of(line, "STATUS=running, not ready: upkeep") + lines_of(line, "WATCHDOG=1")
         vitals.pulse("upkeep").failed(RuntimeError())
-        line.settimeout(2 * LIMIT_S)
+        told = lines_of(line, "STATUS=not live: upkeep")
         with pytest.raises(TimeoutError):
-            _ = [line.recv(100) for _ in range(3)]  # one may have been under way
+            lines_of(line, "WATCHDOG=1", within_s=3 * LIMIT_S)
+    assert told[-1] == "STATUS=not live: upkeep"
 
 
-@pytest.mark.parametrize(
-    "change", [{"WATCHDOG_USEC": "0"}, {"NOTIFY_SOCKET": ""}, {"WATCHDOG_PID": str(os.getpid() + 1)}]
-)
-def test_without_a_watchdog_nothing_is_told(vitals, systemd, change):
-    """No variable, no limit, or another process's: nobody is spoken to."""
+def test_systemd_is_told_when_routing_begins_and_when_it_ends(vitals, systemd):
+    """Units that come after it wait for a start that waits for Salesforce; that start is given time, and says why."""
     line, variables = systemd
+    vitals.stage, vitals.start_waits = "starting", f"Unreachable: no answer\nfrom it, {TOKEN}"
+    with watched(vitals, variables):
+        early = lines_of(line, "EXTEND_TIMEOUT_USEC") + lines_of(line, "EXTEND_TIMEOUT_USEC")
+        vitals.stage, vitals.start_waits = "running", None
+        begun = lines_of(line, "READY=1")
+        vitals.stage = "stopping"
+        ending = lines_of(line, "STOPPING=1")
+
+    assert set(early) == {"STATUS=starting: Unreachable: no answer from it, [hidden]", "EXTEND_TIMEOUT_USEC=300000"}
+    assert (begun + ending).count("READY=1") == 1
+    assert "STATUS=running, stream subscribed" in begun + lines_of_now(line) + ending
+
+
+def lines_of_now(line):
+    """What lies there unread."""
     line.settimeout(0)
-    with watched(vitals, variables | change), pytest.raises(BlockingIOError):
-        line.recv(100)
+    told = []
+    try:
+        while True:
+            told += line.recv(1000).decode().split("\n")
+    except BlockingIOError:
+        return told
+
+
+def test_a_line_of_status_is_told_once_until_it_changes(vitals):
+    """Systemd's log is not filled with what it knows; life is told in its own time."""
+    words, told = due(Told(), vitals.health(), 10.0, 60.0)
+    assert words == ["READY=1", "STATUS=running, stream subscribed", "WATCHDOG=1"]
+    words, told = due(told, vitals.health(), 29.9, 60.0)
+    assert words == []
+    words, told = due(told, vitals.health(), 30.0, 60.0)
+    assert words == ["WATCHDOG=1"]
+    words, told = due(told, vitals.health(), 90.0, 0.0)
+    assert words == []
+
+
+@pytest.mark.parametrize("change", [{"WATCHDOG_USEC": "0"}, {"WATCHDOG_PID": str(os.getpid() + 1)}])
+def test_without_a_watchdog_life_is_not_told(vitals, systemd, change):
+    """No limit, or another process's: the stage is told all the same."""
+    line, variables = systemd
+    with watched(vitals, variables | change):
+        assert "READY=1" in lines_of(line, "STATUS=")
+        with pytest.raises(TimeoutError):
+            lines_of(line, "WATCHDOG=1", within_s=2 * LIMIT_S)
+
+
+def test_without_systemd_nothing_is_told(vitals, systemd):
+    """No variable, nobody is spoken to."""
+    line, variables = systemd
+    with watched(vitals, variables | {"NOTIFY_SOCKET": ""}):
+        assert lines_of_now(line) == []

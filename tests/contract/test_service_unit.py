@@ -1,0 +1,80 @@
+"""The systemd unit: sound, well locked in, and of one mind with the program about time."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lead_router.loops.runner import DRAIN_S
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+UNIT = DEPLOY / "lead-router.service"
+EXPOSURE_MAX = 2.0
+"""What systemd itself calls OK ends below this."""
+
+STEPS_SINCE = 254
+"""The first systemd that knows RestartSteps."""
+
+needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze here")
+
+
+def analyze(*words):
+    return subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, check=False, timeout=60)
+
+
+def version():
+    return int(re.findall(r"systemd (\d+)", analyze("--version").stdout)[0])
+
+
+@pytest.fixture
+def laid(tmp_path):
+    """The unit in a folder of its own, its program one that is there; drop-ins are laid beside it by name."""
+
+    def lay(*names):
+        text = UNIT.read_text(encoding="utf-8").replace("/opt/lead-router/bin/lead-router", "/bin/true")
+        unit = tmp_path / UNIT.name
+        unit.write_text(text, encoding="utf-8")
+        for name in names:
+            folder = tmp_path / f"{UNIT.name}.d"
+            folder.mkdir(exist_ok=True)
+            shutil.copy(DEPLOY / "drop-ins" / name, folder / name)
+        return unit
+
+    return lay
+
+
+@needs_systemd
+@pytest.mark.parametrize("names", [(), ("key.conf",), ("slower.conf",)], ids=str)
+def test_systemd_finds_no_fault_in_the_unit(laid, names):
+    """Neither in it alone nor with a drop-in, but that an old systemd passes over what it does not know."""
+    told = analyze("verify", str(laid(*names)))
+    unknown = "slower.conf" in names and version() < STEPS_SINCE
+    faults = [line for line in told.stderr.splitlines() if "Unknown key 'Restart" not in line or not unknown]
+
+    assert (told.returncode, faults) == (0, [])
+
+
+@needs_systemd
+def test_the_unit_is_well_locked_in(laid):
+    """Systemd's own measure, from 0 to 10, less is better."""
+    told = analyze("security", "--offline=true", str(laid("key.conf"))).stdout
+    (exposure,) = re.findall(r"Overall exposure level for lead-router\.service: ([\d.]+)", told)
+
+    assert float(exposure) < EXPOSURE_MAX
+
+
+def test_a_stop_is_given_the_time_of_the_drain():
+    """Systemd would kill it in mid-drain otherwise; a start that says nothing is ended as soon as a silent router."""
+    unit = configparser.ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(UNIT, encoding="utf-8")
+    service = unit["Service"]
+
+    assert (service["Type"], service["NotifyAccess"]) == ("notify", "main")
+    assert int(service["TimeoutStopSec"]) > DRAIN_S
+    assert service["TimeoutStartSec"] == service["WatchdogSec"]
