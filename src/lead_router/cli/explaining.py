@@ -5,25 +5,29 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 from lead_router import app
 from lead_router.app.departed import Departed
-from lead_router.app.explaining import Explained, is_discarded
+from lead_router.app.explaining import Explained
 from lead_router.app.rounds import Round, Thought
 from lead_router.app.wiring import now
+from lead_router.app.worded import (
+    job_told,
+    left_alone,
+    match_told,
+    named,
+    standing,
+    target_told,
+    verdict,
+    whole_decision,
+)
 from lead_router.cli.given import settings_of
 from lead_router.cli.show import as_json, table
-from lead_router.core.explain import GroupAccount, MatchAccount, MemberAccount, RuleAccount
-from lead_router.core.leads import ELLIPSIS
-from lead_router.core.model import Assign, Count, Decision, Follow, Hold, Observed, Skip, ToGroup, ToMatched, ToOwner
-from lead_router.ports import JobView
+from lead_router.core.explain import GroupAccount
 
 UNMET_SHOWN = 20
 """Rules that the lead does not meet are told one by one up to so many; then only counted."""
-ERROR_SHOWN = 300
-"""Characters of a job's error; `jobs show` has all of it."""
 
 
 def explain(words: argparse.Namespace) -> int:
@@ -66,7 +70,7 @@ def _rounds(history: Sequence[Round], names: Mapping[str, str]) -> list[str]:
     lines: list[str] = []
     for row in history:
         when = f" at {row.committed_at:%Y-%m-%d %H:%M:%SZ}" if row.committed_at else ""
-        to = _named(row.owner_id, names)
+        to = named(row.owner_id, names)
         lines += [f"round {row.number}{when}: {row.outcome.lower()} to {to}", f"  {row.explanation}"]
     return lines
 
@@ -93,7 +97,7 @@ def _plain(told: Explained) -> dict[str, Any]:
                 "name": one.rule.name,
                 "precedence": one.rule.precedence,
                 "criteria": one.rule.criteria,
-                "target": _target(one, told),
+                "target": target_told(one, told),
                 "met": one.met,
                 "decided": one.decided,
             }
@@ -101,13 +105,13 @@ def _plain(told: Explained) -> dict[str, Any]:
         ],
         "matches": [{**asdict(one.match), "reason": one.reason} for one in account.matches],
         "groups": [asdict(one) for one in account.groups],
-        "decision": _whole_decision(told),
+        "decision": whole_decision(told),
     }
 
 
 def _account(told: Explained) -> str:
     account = told.account
-    owner = "an intake owner, so it is unassigned" if told.owner_is_intake else _named(told.owner_id, told.names)
+    owner = "an intake owner, so it is unassigned" if told.owner_is_intake else named(told.owner_id, told.names)
     lines = [f"lead {told.lead}: status {told.status or '-'}, owned by {owner}", ""]
     lines += [*_rounds(told.history, told.names), *_thoughts(told.observed, told.names), *_jobs(told)]
     lines += [*filter(None, (told.first_touch,)), ""]
@@ -116,11 +120,11 @@ def _account(told: Explained) -> str:
         provided = account.provided[:1].upper() + account.provided[1:]
         lines.append(f"{as_of} nothing would be done: {account.settled}. {provided}:")
     elif told.discarded is not None:
-        lines.append(f"{as_of} nothing will be done: {_left_alone(told.discarded)}. Were it asked for:")
+        lines.append(f"{as_of} nothing will be done: {left_alone(told.discarded)}. Were it asked for:")
     else:
         lines.append(f"{as_of}:")
     lines += ["", *account.notes, *_rules(told), *(line for group in account.groups for line in _group(group))]
-    lines += [f"\ndecision: {_whole_decision(told)}"]
+    lines += [f"\ndecision: {whole_decision(told)}"]
     return "\n".join(lines)
 
 
@@ -128,21 +132,10 @@ def _thoughts(observed: Sequence[Thought], names: Mapping[str, str]) -> list[str
     lines: list[str] = []
     for one in observed:
         what = (
-            "nobody could have had it" if one.owner_id is None else f"would have gone to {_named(one.owner_id, names)}"
+            "nobody could have had it" if one.owner_id is None else f"would have gone to {named(one.owner_id, names)}"
         )
         lines += [f"observed at {one.at:%Y-%m-%d %H:%M:%SZ} by group '{one.group}': {what}", f"  {one.explanation}"]
     return lines
-
-
-def _whole_decision(told: Explained) -> str:
-    decision = _decision(told.account.decision, told.names)
-    if told.discarded is None:
-        return decision
-    return f"nothing will be given out: {_left_alone(told.discarded)}. Were it asked for: {decision}"
-
-
-def _left_alone(job: JobView) -> str:
-    return f"job {job.id} was {job.outcome}; that stands until somebody changes the lead or an event asks for it"
 
 
 def _jobs(told: Explained | Departed) -> list[str]:
@@ -153,38 +146,6 @@ def _jobs(told: Explained | Departed) -> list[str]:
     return [job_told(one, now()) for one in told.jobs or ()] or none
 
 
-def job_told(job: JobView, at: datetime) -> str:
-    """What the job store knows of one job, and what a person can do about it."""
-    what = f"job {job.id}"
-    match job.status:
-        case "dead":
-            tries = "attempt" if job.attempts == 1 else "attempts"
-            ends = f'`lead-router jobs discard {job.id} --reason "…"` ends it for good'
-            remedy = f"`lead-router jobs retry {job.id}` tries again, {ends}"
-            return f"{what} is dead after {job.attempts} {tries}: {_short(job.last_error)}; {remedy}"
-        case "queued":
-            why = f": {_short(job.last_error)}" if job.last_error else ""
-            if job.next_run_at <= at:
-                return f"{what} is due now{why}"
-            return f"{what} waits until {job.next_run_at:%Y-%m-%d %H:%M:%SZ}{why}"
-        case "working":
-            return f"{what} is at work, by {job.locked_by}"
-        case _:
-            when = f" at {job.completed_at:%Y-%m-%d %H:%M:%SZ}" if job.completed_at else ""
-            error = f"; its last error: {_short(job.last_error)}" if is_discarded(job) else ""
-            return f"{what} was done{when}: {job.outcome}{error}"
-
-
-def _short(error: str | None) -> str:
-    line = " ".join((error or "-").split())
-    return line if len(line) <= ERROR_SHOWN else f"{line[:ERROR_SHOWN]}{ELLIPSIS}"
-
-
-def _named(owner_id: str, names: Mapping[str, str]) -> str:
-    name = names.get(owner_id)
-    return owner_id if name is None else f"{name} ({owner_id})"
-
-
 def _rules(told: Explained) -> list[str]:
     unmet = [one for one in told.account.rules if not one.met]
     decided = next((one.rule.precedence for one in told.account.rules if one.decided), None)
@@ -193,9 +154,9 @@ def _rules(told: Explained) -> list[str]:
         (
             one.rule.precedence,
             one.rule.name,
-            _verdict(one, decided),
+            verdict(one, decided),
             one.rule.criteria or "every lead",
-            _target(one, told),
+            target_told(one, told),
         )
         for one in told.account.rules
         if one.rule.id not in hidden
@@ -203,55 +164,12 @@ def _rules(told: Explained) -> list[str]:
     lines = [table(("rule", "name", "verdict", "criteria", "target"), rows) if rows else "there are no rules"]
     if hidden:
         lines.append(f"and {len(hidden)} rules more whose criteria it does not meet")
-    return [*lines, *(_match(one) for one in told.account.matches)]
-
-
-def _match(one: MatchAccount) -> str:
-    match, why = one.match, one.reason or "could have it"
-    return f"matching {match.on} {match.record_id} by {match.by} of {match.name}: {why}"
-
-
-def _verdict(one: RuleAccount, decided: int | None) -> str:
-    if one.decided or not one.met:
-        return "decides" if one.decided else "not met"
-    if decided is None:
-        return "met"  # no rule decided: another lead did, or something before any rule
-    return "met, fell through" if one.rule.precedence < decided else "met, not reached"
-
-
-def _target(one: RuleAccount, told: Explained) -> str:
-    match one.rule.target:
-        case ToGroup(group_id=group_id):
-            return f"group {told.groups.get(group_id, group_id)}"
-        case ToOwner(name=name):
-            return name
-        case ToMatched(on=on, by=by):
-            return f"owner of {' or '.join(on)} by {by}"
+    return [*lines, *(match_told(one) for one in told.account.matches)]
 
 
 def _group(group: GroupAccount) -> list[str]:
     head = f"\ngroup {group.key} ({group.mode}), turn {group.next_turn} is next:"
     if not group.members:
         return [head, "it has no members"]
-    rows = [(one.name, _standing(one), one.available_at if one.reason else None) for one in group.members]
+    rows = [(one.name, standing(one), one.available_at if one.reason else None) for one in group.members]
     return [head, table(("member", "standing", "on duty from"), rows)]
-
-
-def _standing(one: MemberAccount) -> str:
-    return one.reason or ("picked" if one.picked else "could take it")
-
-
-def _decision(decision: Decision, names: Mapping[str, str]) -> str:
-    match decision:
-        case Assign(owner_id=owner, explanation=said):
-            return f"assign to {_named(owner, names)}. {said}"
-        case Count(owner_id=owner, explanation=said):
-            return f"count for {_named(owner, names)}. {said}"
-        case Follow(owner_id=owner, explanation=said):
-            return f"follow to {_named(owner, names)}. {said}"
-        case Hold(reason=reason, until=until):
-            return f"hold: {reason}" + (f"; until {until:%Y-%m-%d %H:%M:%SZ}" if until else "")
-        case Skip(reason=reason):
-            return f"skip: {reason}"
-        case Observed(would=would):
-            return f"observe only; it would {_decision(would, names)}"
