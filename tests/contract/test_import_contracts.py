@@ -17,9 +17,12 @@ ROOT = Path(__file__).parents[2]
 BREAKS = {
     "Imports point down": ("lead_router/core/keys.py", "import lead_router.jobs"),
     "Only app knows the Salesforce wire": ("lead_router/loops/worker.py", "import lead_router.salesforce"),
-    "Only app and the command line read settings": ("lead_router/loops/worker.py", "import lead_router.settings"),
+    "Only app, console and cli read settings": (
+        "lead_router/loops/worker.py",
+        "import lead_router.settings",
+    ),
     "The core has no I/O, clock or dice": ("lead_router/core/keys.py", "import random"),
-    "asyncio lives inside the stream sources alone": ("lead_router/loops/intake.py", "import asyncio"),
+    "asyncio lives inside the stream sources and the console": ("lead_router/loops/intake.py", "import asyncio"),
     "Production never imports the simulated org": ("lead_router/app/wiring.py", "import org_simulator"),
     "The simulated org shares the criteria grammar and nothing else": (
         "org_simulator/org.py",
@@ -29,10 +32,16 @@ BREAKS = {
 
 # contract name -> further imports that it must refuse, for packages that came later
 MORE_BREAKS = [
+    ("Imports point down", "lead_router/app/wiring.py", "import lead_router.console"),
+    ("Only app knows the Salesforce wire", "lead_router/console/desk.py", "import lead_router.salesforce.names"),
     ("Imports point down", "lead_router/rulefiles/check.py", "import lead_router.app"),
     ("Imports point down", "lead_router/loops/worker.py", "import lead_router.rulefiles"),
     ("Only app knows the Salesforce wire", "lead_router/rulefiles/check.py", "import lead_router.salesforce.names"),
-    ("Only app and the command line read settings", "lead_router/rulefiles/check.py", "import lead_router.settings"),
+    (
+        "Only app, console and cli read settings",
+        "lead_router/rulefiles/check.py",
+        "import lead_router.settings",
+    ),
 ]
 
 

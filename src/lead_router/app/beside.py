@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from lead_router.app.looking import open_jobs
+from lead_router.app.wiring import Wired
 from lead_router.core.adding import with_added
 from lead_router.core.hidden import scrub
 from lead_router.core.keys import submission_of
@@ -20,10 +21,10 @@ from lead_router.settings import Settings
 _JOBS_MAX = 100  # of one lead: the one that is asked next is the oldest of those that are not over
 
 
-def at_hand(settings: Settings) -> JobStore | str:
+def at_hand(settings: Settings, wired: Wired | None = None) -> JobStore | str:
     """The router's job store, to be closed by whoever asked, or why it cannot be looked at."""
     try:
-        return open_jobs(settings)
+        return open_jobs(settings, wired)
     except LeadRouterError as fault:
         return scrub(str(fault))
 

@@ -50,10 +50,12 @@ class Explained:
     first_touch: str | None = None
 
 
-def explained(settings: Settings, lead_id: str, *, at: datetime | None) -> Explained | Departed:
+def explained(
+    settings: Settings, lead_id: str, *, at: datetime | None, wired: Wired | None = None
+) -> Explained | Departed:
     """The lead's account; raises Misconfigured for an id that is none, or of which nothing is known."""
-    wired = wire(settings)
-    found = at_hand(settings)
+    wired = wired or wire(settings)
+    found = at_hand(settings, wired)
     if isinstance(found, str):
         told = explained_in(wired, lead_id, at=at, reroutes_max=settings.reroutes_max)
         return replace(told, jobs_fault=found)

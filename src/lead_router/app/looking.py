@@ -66,9 +66,10 @@ class Status:
     org_away: bool
 
 
-def open_jobs(settings: Settings) -> JobStore:
+def open_jobs(settings: Settings, wired: Wired | None = None) -> JobStore:
     """The job store of the org that the database knows; of several, the one that the settings log in to.
 
+    Whoever is `wired` already asks by that session.
     Raises Misconfigured where there is no file: whoever only looks must not make one, least of all in a wrong folder.
     """
     absent = missing_file(settings.database)
@@ -78,7 +79,7 @@ def open_jobs(settings: Settings) -> JobStore:
             f"folder: set {PREFIX}DATABASE, or name its settings file with --env-file"
         )
     orgs = known_orgs(settings.database)
-    org_id = orgs[0] if len(orgs) == 1 else "" if not orgs else wire(settings).tokens.token().org_id
+    org_id = orgs[0] if len(orgs) == 1 else "" if not orgs else (wired or wire(settings)).tokens.token().org_id
     return store_of(settings, org_id)
 
 

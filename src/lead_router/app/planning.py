@@ -87,15 +87,24 @@ class Plan:
     warnings: tuple[str, ...]
 
 
-def plan(settings: Settings, *, csv: Path | None, soql: str | None, at: datetime | None, anew: bool) -> Plan:
+def plan(
+    settings: Settings,
+    *,
+    csv: Path | None,
+    soql: str | None,
+    at: datetime | None,
+    anew: bool,
+    wired: Wired | None = None,
+) -> Plan:
     """The decisions for the leads of a file or a query; `at` is the instant at which hours and caps are judged.
 
     With `anew` each lead counts as unassigned and never routed, whoever has it now.
     """
-    found = at_hand(settings)
+    wired = wired or wire(settings)
+    found = at_hand(settings, wired)
     most = settings.reroutes_max
     with nullcontext() if isinstance(found, str) else closing(found):
-        return plan_in(wire(settings), csv=csv, soql=soql, at=at, anew=anew, reroutes_max=most, jobs=found)
+        return plan_in(wired, csv=csv, soql=soql, at=at, anew=anew, reroutes_max=most, jobs=found)
 
 
 def plan_in(

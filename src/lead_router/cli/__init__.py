@@ -54,6 +54,7 @@ def _carried_out(asked: Namespace) -> int:
         "doctor": commands.doctor,
         "init": commands.init,
         "jobs": commands.jobs,
+        "console": commands.console,
         "demo": commands.demo,
         "plan": preview.plan,
         "explain": explaining.explain,

@@ -22,7 +22,7 @@ EPILOG = """exit codes:
 """
 
 SHELLS = ("bash", "zsh", "fish")
-
+CONSOLE = "127.0.0.1:9467"
 _JOB = "the job's number, as `jobs list` shows it"
 _ENV_FILE = "settings file (default: .env if there is one)"
 
@@ -48,6 +48,10 @@ def parser() -> argparse.ArgumentParser:
     init.add_argument("--force", action="store_true", help="overwrite the file if it exists")
 
     _jobs(commands.add_parser("jobs", help="look at jobs; retry or discard dead ones"))
+    console = commands.add_parser("console", help="now, groups, a lead's story, dead letters and plans in a browser")
+    where = f"where it listens (default: {CONSOLE})"
+    console.add_argument("--address", default=CONSOLE, metavar="HOST:PORT", help=where)
+    _settings(console)
 
     _notices(commands.add_parser("notices", help="what channels were told; try them with a letter"))
     _preview(commands)

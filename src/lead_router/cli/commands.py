@@ -129,6 +129,13 @@ def demo(words: argparse.Namespace) -> int:
     return play(seed=words.seed, leads=words.leads, pubsub=words.stream == "pubsub", as_json=words.json)
 
 
+def console(words: argparse.Namespace) -> int:
+    """`console`: pages in a browser, until told to stop."""
+    from lead_router.console import serve  # noqa: PLC0415 - as above
+
+    return serve(settings_of(words), words.address)
+
+
 def jobs(words: argparse.Namespace) -> int:
     """`jobs`: list, show, retry, discard."""
     store = app.open_jobs(settings_of(words))

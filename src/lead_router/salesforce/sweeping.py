@@ -11,17 +11,29 @@ from lead_router.salesforce import queries, records
 from lead_router.salesforce.names import LeadFields, Objects, Standard
 from lead_router.salesforce.rest import Rest
 
+OLDEST = "oldest"  # the name of the earliest creation in a tally
+
 PageOf: TypeAlias = Callable[[Configuration, int, tuple[datetime, str] | None], str]
 
 
 def unassigned(configuration: Configuration, page: int, after: tuple[datetime, str] | None) -> str:
     """One page of unassigned leads, oldest first, behind the lead created at `after[0]` with the id `after[1]`."""
+    return _page(configuration, _unassigned(configuration), page, after)
+
+
+def tally(configuration: Configuration) -> str:
+    """How many leads are unassigned, and when the oldest of them was created, in one row."""
+    figures = (f"COUNT({Standard.ID}) {queries.COUNTED}", f"MIN({Standard.CREATED_AT}) {OLDEST}")
+    return queries.select(figures, Objects.LEAD, f"WHERE {' AND '.join(_unassigned(configuration))}")
+
+
+def _unassigned(configuration: Configuration) -> list[str]:
     owned = [queries.among(Standard.OWNER, sorted(configuration.intake_owners))] if configuration.intake_owners else []
     asking = [_by_status(sorted(configuration.intake_statuses))] if configuration.intake_statuses else []
     parts = [f"{Standard.IS_CONVERTED} = false", f"({' OR '.join(owned + asking)})"]
     if configuration.unassigned.strip():
         parts.append(f"({configuration.unassigned})")
-    return _page(configuration, parts, page, after)
+    return parts
 
 
 def queued(configuration: Configuration, page: int, after: tuple[datetime, str] | None) -> str:

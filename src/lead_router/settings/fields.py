@@ -193,6 +193,15 @@ class Settings(BaseModel):
         "(9466) or an address with its port (127.0.0.1:9466, 0.0.0.0:9466, [::1]:9466); port 0 takes a free one, which "
         "the log names; empty: nowhere. No login is asked for, so let only those reach it who may.",
     )
+    console_token: SecretStr | None = Field(
+        None, description="What signs in to the console, 16 characters or more; on the loopback address none is needed."
+    )
+    console_token_file: Path | None = Field(None, description="A file that holds it, instead of the token.")
+    console_hosts: Names = Field(
+        (),
+        description="Names by which browsers reach the console, as behind a proxy: console.example.com. Addresses and "
+        "localhost need none; a name needs a token.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
 
     @model_validator(mode="after")
@@ -200,7 +209,7 @@ class Settings(BaseModel):
         least = self.connect_timeout_s + self.read_timeout_s + LEASE_SLACK_S
         if self.lease_s < least:
             raise ValueError(f"{PREFIX}LEASE_S must be at least {least:g}: one call may take that long")
-        for name in ("client_secret", "private_key", "enrichment_secret"):
+        for name in ("client_secret", "private_key", "enrichment_secret", "console_token"):
             if getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ValueError(f"set {named(name)} or {named(name)}_FILE, not both")
         if (self.private_key or self.private_key_file) and not self.username:

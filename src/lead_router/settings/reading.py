@@ -103,6 +103,7 @@ def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
         f"{PREFIX}CLIENT_SECRET_FILE": settings.client_secret_file,
         f"{PREFIX}PRIVATE_KEY_FILE": settings.private_key_file,
         f"{PREFIX}ENRICHMENT_SECRET_FILE": settings.enrichment_secret_file,
+        f"{PREFIX}CONSOLE_TOKEN_FILE": settings.console_token_file,
         "--env-file": env_file if env_file is not None and _secrets(_filed(env_file)) else None,
     }
     return readable_by_others({setting: path for setting, path in files.items() if path is not None})
@@ -119,7 +120,7 @@ def readable_by_others(files: Mapping[str, Path]) -> list[str]:
 
 
 def _secrets(filed: Mapping[str, str]) -> bool:
-    words = (named("client_secret"), named("private_key"), named("enrichment_secret"))
+    words = (named("client_secret"), named("private_key"), named("enrichment_secret"), named("console_token"))
     return any(filed.get(name) for name in words) or "@" in filed.get(named("database"), "")
 
 

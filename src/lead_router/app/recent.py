@@ -1,0 +1,85 @@
+"""Recent: what the org shows now of leads that wait, and of those that were given out last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from lead_router.app.naming import names_of
+from lead_router.app.wiring import Wired, now
+from lead_router.core.model import Configuration
+from lead_router.salesforce import queries, sweeping
+from lead_router.salesforce.names import GroupFields, LedgerFields, Objects, Relations, Standard
+from lead_router.salesforce.records import moment
+
+GIVEN_MAX = 500
+"""Rows of the ledger that are read at once, the newest."""
+
+_FIELDS = (
+    LedgerFields.LEAD,
+    f"{Relations.LEDGER_LEAD}.{Standard.NAME}",
+    f"{Relations.LEDGER_GROUP}.{GroupFields.KEY}",
+    LedgerFields.ASSIGNED_TO,
+    LedgerFields.OUTCOME,
+    LedgerFields.ROUND,
+    LedgerFields.LATENCY_MS,
+    Standard.CREATED_AT,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A row of the ledger: `latency_ms` from the lead's event to the commit, None where that tells nothing.
+
+    `lead` and its name are None where the lead is gone.
+    """
+
+    lead: str | None
+    lead_name: str | None
+    owner_id: str
+    owner: str | None
+    group: str | None
+    outcome: str
+    round: int
+    latency_ms: int | None
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """How many leads are unassigned, since when the oldest, and what was given out last, newest first."""
+
+    at: datetime
+    unassigned: int
+    oldest_at: datetime | None
+    given: tuple[Given, ...]
+    warnings: tuple[str, ...]
+
+
+def recent_of(wired: Wired, configuration: Configuration, *, limit: int = GIVEN_MAX) -> Recent:
+    """Two calls, and one more where an owner is no member. Writes nothing."""
+    (told,) = wired.rest.query(sweeping.tally(configuration))
+    tail = f"ORDER BY {Standard.CREATED_AT} DESC, {Standard.ID} DESC LIMIT {limit}"
+    rows = wired.rest.query(queries.select(_FIELDS, Objects.LEDGER, tail))
+    names = names_of(wired.rest, configuration, {row[LedgerFields.ASSIGNED_TO] for row in rows})
+    oldest = told[sweeping.OLDEST]
+    return Recent(
+        at=now(),
+        unassigned=int(told[queries.COUNTED]),
+        oldest_at=None if oldest is None else moment(oldest),
+        given=tuple(
+            Given(
+                lead=row[LedgerFields.LEAD],
+                lead_name=(row[Relations.LEDGER_LEAD] or {}).get(Standard.NAME),
+                owner_id=row[LedgerFields.ASSIGNED_TO] or "",
+                owner=names.get(row[LedgerFields.ASSIGNED_TO] or ""),
+                group=(row[Relations.LEDGER_GROUP] or {}).get(GroupFields.KEY),
+                outcome=row[LedgerFields.OUTCOME] or "",
+                round=int(row[LedgerFields.ROUND] or 0),
+                latency_ms=None if row[LedgerFields.LATENCY_MS] is None else int(row[LedgerFields.LATENCY_MS]),
+                at=moment(row[Standard.CREATED_AT]),
+            )
+            for row in rows
+        ),
+        warnings=configuration.warnings,
+    )
