@@ -9,7 +9,7 @@ FIRST ?= 1000
 # Tests are spread over this many processes; 0 runs them in one, for a debugger.
 WORKERS ?= 2
 
-.PHONY: demo test soak bench fuzz audit coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
+.PHONY: demo test browser-test soak bench fuzz audit coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -24,11 +24,20 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.run
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+# With ARGS=--console it goes on with the console open, which needs an extra.
 demo: $(VENV)/.run
+	@$(if $(findstring --console,$(ARGS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[operations]')
 	@$(BIN)/lead-router demo $(ARGS)
 
 test: $(VENV)/.dev
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
+
+# The console in headless Chromium; screenshots in build/screenshots. Skipped, in sight, where Chromium or Playwright is missing;
+# BROWSER_CHECK=require: that fails, and root has Debian's Chromium installed, as with CI=true.
+browser-test: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]' || true
+	@PYTHONPATH=tests $(BIN)/python -m browser.install
+	@$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
 
 # Histories by seed beyond those of `make test`, on all cores; a night's worth. Each red one names the command that shows it.
 soak: $(VENV)/.dev

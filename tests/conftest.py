@@ -6,7 +6,7 @@ import pytest
 
 from lead_router.log import configure
 
-pytest_plugins = ["support.apex", "support.postgres", "support.databases", "support.router"]
+pytest_plugins = ["support.chromium", "support.apex", "support.postgres", "support.databases", "support.router"]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -127,6 +127,18 @@ def test_nothing_is_shown_or_done_before_the_token_is_given(rig: ConsoleRig):
     assert [one.status for one in rig.jobs()] == ["dead"]
 
 
+def test_a_link_of_another_site_signs_nobody_out(rig: ConsoleRig):
+    """Its request brings no cookie: none is overwritten, and nothing is shown, before the page has asked by itself."""
+    with rig.console(token=TOKEN) as browser:
+        browser.post("/sign-in", {"token": TOKEN}, page="/sign-in")
+        mine = browser.session.cookies.copy()
+        browser.session.cookies.clear()
+        arriving = browser.get("/dead", headers={"Sec-Fetch-Site": "cross-site"})
+        browser.session.cookies = mine
+        assert ("Set-Cookie" in arriving.headers, 'http-equiv="refresh" content="0"' in arriving.text) == (False, True)
+        assert "No job is dead" in words(browser.get("/dead", headers={"Sec-Fetch-Site": "same-origin"}))
+
+
 def test_behind_tls_the_cookie_never_goes_without_it(rig: ConsoleRig):
     """A proxy says that the browser came by TLS."""
     with rig.console(token=TOKEN, names=("console.example",)) as browser:

@@ -35,7 +35,7 @@ def test_now_tells_what_waits_what_is_dead_and_what_was_given(rig: ConsoleRig):
         told = words(page)
 
     assert "Unassigned 2 oldest waits" in told
-    assert "Dead 1 wait for a person" in told
+    assert "Dead 1 waits for a person" in told
     assert "No router runs: none has listened on this job database yet" in told
     assert "1 job is dead: its lead waits for a person" in told
     assert "Jo Doe Ann emea assigned" in told

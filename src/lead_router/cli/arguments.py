@@ -66,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
     demo.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
     demo.add_argument("--stream", choices=("cometd", "pubsub"), default="cometd", help="how events come (cometd)")
+    demo.add_argument("--console", action="store_true", help="go on afterwards, with the console open, until Ctrl-C")
     _json(demo)
     completion = commands.add_parser("completion", help="the script by which a shell completes these words")
     completion.add_argument("shell", choices=SHELLS, help="which shell")

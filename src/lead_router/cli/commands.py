@@ -126,7 +126,8 @@ def demo(words: argparse.Namespace) -> int:
     """`demo`: the whole thing on this machine, with a report."""
     from lead_router.demo import play  # noqa: PLC0415 - only this command needs it
 
-    return play(seed=words.seed, leads=words.leads, pubsub=words.stream == "pubsub", as_json=words.json)
+    pubsub = words.stream == "pubsub"
+    return play(seed=words.seed, leads=words.leads, pubsub=pubsub, as_json=words.json, console=words.console)
 
 
 def console(words: argparse.Namespace) -> int:

@@ -12,8 +12,13 @@ INSTALL = "pip install 'lead-router[operations]'"
 
 def serve(settings: Settings, address: str) -> int:
     """Serve until SIGTERM or SIGINT; the answer is the exit code. Raises Misconfigured naming what to change."""
-    if find_spec("jinja2") is None:
-        raise Misconfigured(f"the console needs jinja2, which is not installed: {INSTALL}")
+    if missing := lack():
+        raise Misconfigured(missing)
     from lead_router.console.serving import served  # noqa: PLC0415 - an extra
 
     return served(settings, address)
+
+
+def lack() -> str:
+    """What of the extra is not installed; empty where nothing is."""
+    return f"the console needs jinja2, which is not installed: {INSTALL}" if find_spec("jinja2") is None else ""

@@ -27,6 +27,11 @@ READS: Final = frozenset({"GET", "HEAD"})
 FORM_MAX_BYTES: Final = 64 * 1024
 """Of a form without a file; one with a file may have as much as the application lets in."""
 FORM_S: Final = 30.0
+_LACKS: Final[Mapping[str, str]] = {
+    "host": "This console is not known by that name: LEAD_ROUTER_CONSOLE_HOSTS names those it has.",
+    "origin": "That form is of another site: nothing was done.",
+    "slip": "That form is out of date, as after a restart of the console: go back, reload it, and send it again.",
+}
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -59,28 +64,40 @@ async def dressed(request: web.Request, handler: Page) -> web.StreamResponse:
 
 @web.middleware
 async def guarded(request: web.Request, handler: Page) -> web.StreamResponse:
-    """Foreign hosts, browsers that have not signed in, and forms that are not ours come no further."""
+    """Foreign hosts, browsers that have not signed in, and forms that are not ours come no further.
+
+    Who follows a link of another site brings no cookie (SameSite=Strict), and it is not known whether they have one:
+    the page asks once more, from here, and no cookie is overwritten.
+    """
     room = request.app[ROOM]
     if not is_known(request.headers.get("Host", ""), room.place.names):
-        _refuse("host", "This console is not known by that name: LEAD_ROUTER_CONSOLE_HOSTS names those it has.", 421)
+        raise web.HTTPMisdirectedRequest(text=_refused("host"))
     cookie = cookie_name(room)
     visit = room.seals.opened(request.cookies.get(cookie))
+    if visit is None and request.method in READS and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        return room.paper.page("arriving.html")
     fresh = visit is None
     visit = visit or room.seals.new()
     _VISIT.set(visit)
-    if room.place.token is not None and not visit.signed_in and request.path not in OPEN_PATHS:
-        answer: web.StreamResponse = moved("/sign-in") if request.method in READS else _unknown()
-    else:
-        if request.method not in READS:
-            await _ours(request, room, visit)
-        answer = await handler(request)
+    answer = await _let_in(request, handler, room, visit)
     if fresh and cookie not in answer.cookies and request.path not in OPEN_PATHS - {"/sign-in"}:
         give(request, answer, visit)
     return answer
 
 
+async def _let_in(request: web.Request, handler: Page, room: Room, visit: Visit) -> web.StreamResponse:
+    reads = request.method in READS
+    if room.place.token is not None and not visit.signed_in and request.path not in OPEN_PATHS:
+        if not reads:
+            raise web.HTTPForbidden(text="Sign in first: nothing was done.")
+        return moved("/sign-in")
+    if not reads:
+        await _ours(request, room, visit)
+    return await handler(request)
+
+
 def visitor() -> Visit:
-    """Who asks, as the gate has seen; each request is answered in a context of its own."""
+    """Who asks, as the gate has seen before any page is asked."""
     return _VISIT.get()
 
 
@@ -113,9 +130,10 @@ async def _ours(request: web.Request, room: Room, visit: Visit) -> None:
     """Raises where the form did not come from a page of this console, shown to this browser."""
     origin, site = request.headers.get("Origin"), request.headers.get("Sec-Fetch-Site", "same-origin")
     if (origin is not None and not is_own(origin, request.headers["Host"])) or site not in {"same-origin", "none"}:
-        _refuse("origin", "That form is of another site: nothing was done.", 403)
-    if not request.content_type.startswith("multipart/") and (request.content_length or 0) > FORM_MAX_BYTES:
-        raise web.HTTPRequestEntityTooLarge(FORM_MAX_BYTES, request.content_length or 0)
+        raise web.HTTPForbidden(text=_refused("origin"))
+    size = request.content_length
+    if not request.content_type.startswith("multipart/") and (size is None or size > FORM_MAX_BYTES):
+        raise web.HTTPRequestEntityTooLarge(FORM_MAX_BYTES, size or 0)
     try:
         form = await asyncio.wait_for(request.post(), FORM_S)
     except (ValueError, TypeError, AssertionError, KeyError, LookupError):
@@ -124,17 +142,13 @@ async def _ours(request: web.Request, room: Room, visit: Visit) -> None:
         raise web.HTTPRequestTimeout(text="The form did not come whole: nothing was done.") from None
     slip = form.get(SLIP)
     if not isinstance(slip, str) or not same(slip, room.seals.slip(visit)):
-        _refuse("slip", "That form is out of date, as after a restart of the console: go back, reload, again.", 403)
+        raise web.HTTPForbidden(text=_refused("slip"))
 
 
-def _unknown() -> web.Response:
-    raise web.HTTPForbidden(text="Sign in first: nothing was done.")
-
-
-def _refuse(what: str, text: str, status: int) -> None:
+def _refused(what: str) -> str:
+    """Note what a request lacked; its text for whoever sent it."""
     _log.info("console_refused", lack=what)
-    refused = web.HTTPForbidden if status == web.HTTPForbidden.status_code else web.HTTPMisdirectedRequest
-    raise refused(text=text)
+    return _LACKS[what]
 
 
 def _told(request: web.Request, status: int, head: str, text: str) -> web.Response:

@@ -19,6 +19,7 @@ NOTHING = "\N{EN DASH}"
 _SECOND_MS = 1000
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _TEENS = (11, 12, 13)
+_CODE = re.compile(r"`([^`]+)`")
 _LEAD_ID = re.compile(r"\b00Q[A-Za-z0-9]{15}\b")
 _TENS_MS = 10_000
 
@@ -65,8 +66,14 @@ def longest(group: GroupShare) -> float:
     return max(1.0, *(max(float(one.turns), one.fair or 0.0) for one in group.members))
 
 
+def coded(text: str) -> Markup:
+    """A text, escaped, in which what stands between backticks is code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before
+
+
 _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "age": age,
+    "coded": coded,
     "duration": duration,
     "instant": instant,
     "linked": linked,

@@ -17,7 +17,7 @@ from typing import TextIO
 import requests
 
 from lead_router.app import streams
-from lead_router.demo import report, stage, story
+from lead_router.demo import encore, report, stage, story
 from lead_router.demo.form import Form
 from lead_router.demo.progress import Progress
 from lead_router.demo.report import Books, Circumstances, Report
@@ -34,12 +34,15 @@ LOOK_S = 0.2
 INTERRUPTED = 130
 
 
-def play(*, seed: int, leads: int, pubsub: bool, as_json: bool) -> int:
+def play(*, seed: int, leads: int, pubsub: bool, as_json: bool, console: bool = False) -> int:
     """Play `seed`'s story with `leads` leads; the answer is the exit code: 0 if every promise held, 1 if not.
 
     The report goes to standard output, progress to standard error. Everything that was started is stopped and the
-    folder is removed, also when interrupted (130); on a fault the router's log is kept and its path is told.
+    folder is removed, also when interrupted (130); on a fault the router's log is kept and its path is told. With
+    `console` org and router go on after the report, with the console on them, until Ctrl-C.
     """
+    if console:
+        encore.refuse_without(as_json=as_json)
     if leads < 1:
         raise Misconfigured("--leads must be at least 1")
     if pubsub and (lack := streams.lack()):
@@ -48,7 +51,7 @@ def play(*, seed: int, leads: int, pubsub: bool, as_json: bool) -> int:
     with _sigterm_interrupts(), tempfile.TemporaryDirectory(prefix="lead-router-demo-") as name:
         folder = Path(name)
         try:
-            seen = _perform(folder, seed, leads, out, pubsub=pubsub)
+            seen = _perform(folder, seed, leads, out, pubsub=pubsub, as_json=as_json, console=console)
         except KeyboardInterrupt:
             print("interrupted: the org and the router are stopped", file=sys.stderr)
             return INTERRUPTED
@@ -58,23 +61,19 @@ def play(*, seed: int, leads: int, pubsub: bool, as_json: bool) -> int:
         except BaseException:
             _keep_log(folder)
             raise
-        print(report.as_json(seen) if as_json else report.as_text(seen), flush=True)
         if not report.kept(seen):
             _keep_log(folder)
             return 1
         return 0
 
 
-def _perform(folder: Path, seed: int, leads: int, out: TextIO | None, *, pubsub: bool) -> Report:
+def _perform(
+    folder: Path, seed: int, leads: int, out: TextIO | None, *, pubsub: bool, as_json: bool, console: bool
+) -> Report:
     began = time.monotonic()
     told = story.tell(seed, leads)
     if out is not None:
-        over = " over Pub/Sub API" * pubsub
-        print(
-            f"starting a simulated org and the router; {leads:,} lead{'s' * (leads != 1)} will come{over}",
-            file=out,
-            flush=True,
-        )
+        _announce(leads, out, pubsub=pubsub)
     with contextlib.ExitStack() as opened:
         built = opened.enter_context(stage.raised(folder, seed, pubsub=pubsub))
         witness = opened.enter_context(contextlib.closing(Witness(built.org.url)))
@@ -98,7 +97,16 @@ def _perform(folder: Path, seed: int, leads: int, out: TextIO | None, *, pubsub:
             api_calls=witness.tally().api_calls - form.calls,
             took_s=time.monotonic() - began,
         )
-        return report.judge(_books(witness), waits_ms(witness.lead_changes()), around)
+        seen = report.judge(_books(witness), waits_ms(witness.lead_changes()), around)
+        print(report.as_json(seen) if as_json else report.as_text(seen), flush=True)
+        if console:
+            encore.hold(built, witness, form, seed, sys.stdout)
+        return seen
+
+
+def _announce(leads: int, out: TextIO, *, pubsub: bool) -> None:
+    many, over = f"{leads:,} lead{'s' * (leads != 1)}", " over Pub/Sub API" * pubsub
+    print(f"starting a simulated org and the router; {many} will come{over}", file=out, flush=True)
 
 
 def _tell(told: Story, built: Stage, form: Form, witness: Witness, progress: Progress) -> int:

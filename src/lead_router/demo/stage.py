@@ -41,9 +41,13 @@ class Stage:
         self.org = org
         self.database = f"sqlite:///{folder / 'jobs.db'}"
         self.log = folder / LOG
-        self._folder = folder
+        self.folder = folder
         self._router: subprocess.Popen[bytes] | None = None
         self._told = 0
+
+    def environment(self, shell: Mapping[str, str]) -> dict[str, str]:
+        """What the router, and whoever looks at its work, is started with."""
+        return router_environment(shell, self.org, self.database)
 
     def start_router(self) -> None:
         """Start the router as an operator would: by its settings in the environment, and none of this shell's."""
@@ -51,8 +55,8 @@ class Stage:
             self._told = log.tell()
             self._router = subprocess.Popen(
                 [sys.executable, "-m", "lead_router", "run"],
-                cwd=self._folder,
-                env=router_environment(os.environ, self.org, self.database),
+                cwd=self.folder,
+                env=self.environment(os.environ),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
