@@ -48,10 +48,7 @@ def parser() -> argparse.ArgumentParser:
     init.add_argument("--force", action="store_true", help="overwrite the file if it exists")
 
     _jobs(commands.add_parser("jobs", help="look at jobs; retry or discard dead ones"))
-    console = commands.add_parser("console", help="now, groups, a lead's story, dead letters and plans in a browser")
-    where = f"where it listens (default: {CONSOLE})"
-    console.add_argument("--address", default=CONSOLE, metavar="HOST:PORT", help=where)
-    _settings(console)
+    _console(commands.add_parser("console", help="now, groups, a lead's story, dead jobs and plans in a browser"))
 
     _notices(commands.add_parser("notices", help="what channels were told; try them with a letter"))
     _preview(commands)
@@ -82,6 +79,12 @@ def instant(text: str) -> datetime:
     if found is None or found.tzinfo is None:
         raise argparse.ArgumentTypeError("an instant has a date, a time and a zone: 2026-12-01T09:00:00+01:00")
     return found
+
+
+def _console(command: argparse.ArgumentParser) -> None:
+    where = f"where it listens (default: {CONSOLE})"
+    command.add_argument("--address", default=CONSOLE, metavar="HOST:PORT", help=where)
+    _settings(command)
 
 
 def _preview(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -89,6 +89,7 @@ _OPERATING: Final = {
         "and judges the result. Needs neither Salesforce nor settings.",
         (
             ("lead-router demo", "1,000 leads; some 20 seconds"),
+            ("lead-router demo --console", "and afterwards go on, with the console open on that org"),
             ("lead-router demo --leads 200 --seed 7 --stream pubsub", "another story, over Pub/Sub API"),
         ),
         found="a promise did not hold",
@@ -96,10 +97,12 @@ _OPERATING: Final = {
     ),
     "console": Page(
         "Serves a small set of pages to a browser: what waits now, the groups and who is next, a lead's whole story, "
-        "dead jobs with retry and discard, and plans. It listens on this machine alone unless told otherwise.",
+        "dead jobs with retry and discard, and plans. Needs the extra 'operations'. It listens on this machine alone "
+        "unless told otherwise, and for others only with a token: LEAD_ROUTER_CONSOLE_TOKEN_FILE.",
         (
             ("lead-router console", "on 127.0.0.1, port 9467"),
             ("lead-router console --address 127.0.0.1:8080", "on another port"),
+            ("lead-router console --address 0.0.0.0:9467", "for others, behind a proxy that speaks TLS"),
         ),
         found=_FAULT,
     ),
