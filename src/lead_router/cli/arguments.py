@@ -59,12 +59,7 @@ def parser() -> argparse.ArgumentParser:
     _audit(commands.add_parser("audit", help="measure an org as it is, before anything is changed: reads alone"))
     _verify(commands.add_parser("verify", help="hold rotations, leads and jobs against the ledger, and repair them"))
 
-    demo = commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle")
-    demo.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
-    demo.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
-    demo.add_argument("--stream", choices=("cometd", "pubsub"), default="cometd", help="how events come (cometd)")
-    demo.add_argument("--console", action="store_true", help="go on afterwards, with the console open, until Ctrl-C")
-    _json(demo)
+    _demo(commands.add_parser("demo", help="route 1,000 leads of a simulated org, with a crash in the middle"))
     completion = commands.add_parser("completion", help="the script by which a shell completes these words")
     completion.add_argument("shell", choices=SHELLS, help="which shell")
     return described(root)
@@ -79,6 +74,14 @@ def instant(text: str) -> datetime:
     if found is None or found.tzinfo is None:
         raise argparse.ArgumentTypeError("an instant has a date, a time and a zone: 2026-12-01T09:00:00+01:00")
     return found
+
+
+def _demo(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--seed", type=int, default=1, help="the same seed tells the same story (default: 1)")
+    command.add_argument("--leads", type=int, default=1_000, metavar="N", help="how many leads (default: 1000)")
+    command.add_argument("--stream", choices=("cometd", "pubsub"), default="cometd", help="how events come (cometd)")
+    command.add_argument("--console", action="store_true", help="go on afterwards, with the console open, until Ctrl-C")
+    _json(command)
 
 
 def _console(command: argparse.ArgumentParser) -> None:
