@@ -146,3 +146,22 @@ def test_only_so_many_days_are_read(audited):
 
     assert audit.leads == 0
     assert audit.findings == ()
+
+
+def test_the_org_s_own_hours_and_zone_count(audited):
+    """Unless they are never closed, as a new org's are: then a guess is told."""
+    org = audited.org
+    (hours,) = (row["Id"] for row in org.store.tables["businesshours"].rows.values())
+    guessed = audit_rest(audited.rest(), Asked(days=DAYS), lambda _: None, at=audited.clock.now)
+    week = {f"{day}{end}Time": None for day in ("Saturday", "Sunday") for end in ("Start", "End")}
+    with org.transaction(org.admin_user_id) as opened:
+        opened.update("BusinessHours", hours, {**week, "TimeZoneSidKey": "Asia/Tokyo"})
+        opened.update("Organization", org.org_id, {"TimeZoneSidKey": "Europe/Paris"})
+
+    own = audit_rest(audited.rest(), Asked(days=DAYS), lambda _: None, at=audited.clock.now)
+
+    assert (guessed.zone, guessed.told[-1]) == (
+        "UTC",
+        "business hours are a guess: Monday to Friday, 9 to 17, UTC (--hours says others)",
+    )
+    assert (own.zone, own.hours, own.told) == ("Asia/Tokyo", "Default", ())

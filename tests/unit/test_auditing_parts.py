@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,7 +15,7 @@ from lead_router.audit.judging.doubles import doubles, twins
 from lead_router.audit.judging.figures import chi_square_tail, percentile, run_tail, uniform_distance
 from lead_router.audit.judging.opening import Opening, guess
 from lead_router.audit.judging.polling import polls
-from lead_router.audit.judging.pools import Pool, pools
+from lead_router.audit.judging.pools import pools
 from lead_router.audit.judging.resets import resets, restarts
 from lead_router.audit.judging.roles import Given, Roles, handovers, roles
 from lead_router.audit.judging.shares import shares
@@ -208,20 +209,28 @@ class TestOrders:
 
         assert (found.run, found.run_rep, found.runs) == (9, REPS[2], True)
 
+    def test_sources_with_rotations_of_their_own_are_two_pools(self):
+        """Among the same reps: taken together there would be no order."""
+        dice = random.Random(5)
+        turn = {"Web": 0, "Fair": 3}
+        leads = []
+        for one in given(REPS[:1] * 400):
+            source = dice.choice(("Web", "Fair"))
+            turn[source] += 1
+            leads.append(replace(one, owner=REPS[turn[source] % 6], story=replace(one.story, source=source)))
+
+        found = pools(leads)
+
+        assert {(pool.sources, pool.regular) for pool in found} == {(("Web",), 1.0), (("Fair",), 1.0)}
+
     def test_leads_of_one_second_have_no_order_of_their_own(self):
-        """A burst is read in the order of the cycle, not in that of ids."""
-        leads = given([REPS[at % 6] for at in range(60)])
-        burst = [
-            *leads[:30],
-            *(
-                Given(one.story, START + 99_999, one.owner, one.by, first=True, made=False, since=0)
-                for one in leads[:29:-1]
-            ),
-        ]
+        """A burst is read in the order of the cycle, not in that of ids, which here go backwards."""
+        calm = [REPS[at % 6] for at in range(60)]
+        leads = given([*calm, *reversed(calm[:24])])
+        burst = [replace(one, at=START + 99_999) for one in leads[60:]]
 
-        (pool,) = pools(burst)
+        (pool,) = pools([*leads[:60], *burst])
 
-        assert isinstance(pool, Pool)
         assert pool.regular == 1.0
 
 
@@ -251,17 +260,16 @@ class TestPolls:
         return found
 
     def test_people_and_hourly_loads_are_none(self):
-        """Waits by chance have no period; loads on the hour that are given out at once have no waits."""
+        """Waits by chance have no period; leads that are loaded on the hour wait all alike, not up to an hour."""
         dice = random.Random(2)
         slow = given([REPS[0]] * 500, apart_s=977.0, waits=[dice.expovariate(1 / 300) for _ in range(500)])
         jittered = [
             Given(one.story, one.at + dice.uniform(0, 900), one.owner, one.by, first=True, made=False, since=one.since)
             for one in slow
         ]
-        hourly = given([REPS[0]] * 500, apart_s=3_600.0, waits=[2.0] * 500)
-
         assert polls(jittered) == []
-        assert polls(hourly) == []
+        for wait in (2.0, 45.0):
+            assert polls(given([REPS[0]] * 500, apart_s=3_600.0, waits=[wait] * 500)) == []
 
 
 class TestFigures:

@@ -80,7 +80,7 @@ def test_every_finding_stands_there_with_its_change_and_leads(full):
         assert one.title in told
         assert all(lead in text for lead in one.leads[:10])
     assert "smallest change: " in told
-    assert "3 machines write owners" in told
+    assert "machines that write owners: 3 (Router API of " in told
 
 
 def test_names_are_shown_and_never_obeyed(full):
@@ -99,6 +99,8 @@ def test_a_clean_org_is_told_so():
 
     assert "change nothing" in page(clean)
     assert "change nothing" in summary(clean)
+    assert "149 leads with a rep are too few to tell" in summary(replace(clean, owned=149))
+    assert "change nothing" not in page(replace(clean, history=False))
 
 
 def test_the_command_reads_files_and_writes_the_report(tmp_path, capsys):

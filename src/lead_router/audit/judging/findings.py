@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
@@ -107,21 +108,23 @@ def _twins(audit: Audit, _past: Past) -> Iterator[Finding]:
 
 def _late(audit: Audit, _past: Past) -> Iterator[Finding]:
     polled = {lead for poll in audit.polls for lead in poll.leads}
-    late = [(lead, work) for lead, _, work in audit.waits.late if lead not in polled]
+    late = [one for one in audit.waits.late if one.lead not in polled]
     if len(late) < max(LATE_MIN, LATE_PART_MIN * audit.owned):
         return
-    cost = _lost(audit, (work for _, work in late))
-    worst = max(audit.waits.by_source, key=lambda one: (one.late, one.name))
+    cost = _lost(audit, (one.working_s for one in late))
+    ((worst, _),) = Counter(one.source for one in late).most_common(1)
+    working = audit.waits.working
     told = (
         f"{len(late):,} leads ({len(late) / audit.owned:.0%}) waited more than five minutes of working time for their "
-        f"first rep; half of all leads waited up to {said(audit.waits.working.p50)}, the slowest twentieth "
-        f"{said(audit.waits.working.p95)} or more. Most of them came from {worst.name}."
+        f"first rep; half of all leads waited up to {said(working.p50)}, the slowest twentieth {said(working.p95)} or "
+        f"more. Most of them came from {worst or '(no source)'}."
     )
     change = (
-        f"Begin with {worst.name}: give these leads out by the event of their creation, not by a person who looks "
-        "into the queue."
+        f"Begin with {worst or 'leads without a source'}: give them out by the event of their creation, not by someone "
+        "who looks into the queue."
     )
-    yield Finding("waited", "Leads that waited", told, tuple(lead for lead, _ in late), audit.owned, change, cost, cost)
+    leads = tuple(one.lead for one in late)
+    yield Finding("waited", "Leads that waited", told, leads, audit.owned, change, cost, cost)
 
 
 def _never(audit: Audit, _past: Past) -> Iterator[Finding]:

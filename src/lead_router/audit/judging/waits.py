@@ -39,6 +39,16 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Late:
+    """A lead that waited over five minutes of working time; both waits in seconds."""
+
+    lead: str
+    source: str
+    wait_s: float
+    working_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Waits:
     """`elapsed` and `working` are of all leads; `histogram` counts leads by EDGES_S, the last class open.
 
@@ -53,8 +63,8 @@ class Waits:
     histogram: tuple[int, ...]
     never: tuple[str, ...]
     queued: int
-    late: tuple[tuple[str, float, float], ...]
-    """Leads that waited over five minutes of working time: id, wait and working wait, the longest first."""
+    late: tuple[Late, ...]
+    """The longest wait in working time first."""
 
 
 def spread(name: str, waits: Iterable[float]) -> Spread:
@@ -70,7 +80,9 @@ def waits(firsts: Sequence[Given], without: Sequence[Story], opening: Opening, k
     working = [opening.working_s(one.story.created, one.at) for one in firsts]
     never = [one for one in without if not one.converted and until - one.created > YOUNG_S]
     late = [
-        (one.story.id, wait, work) for one, wait, work in zip(firsts, elapsed, working, strict=True) if work > FEW_S
+        Late(one.story.id, one.story.source, wait, work)
+        for one, wait, work in zip(firsts, elapsed, working, strict=True)
+        if work > FEW_S
     ]
     at = [opening.local(one.story.created) for one in firsts]
     hours = {f"{hour:02}": hour for hour in range(24)}
@@ -83,7 +95,7 @@ def waits(firsts: Sequence[Given], without: Sequence[Story], opening: Opening, k
         histogram=_histogram(elapsed),
         never=tuple(one.id for one in never),
         queued=sum(one.owner in known.parked for one in never),
-        late=tuple(sorted(late, key=lambda one: (-one[2], one[0]))),
+        late=tuple(sorted(late, key=lambda one: (-one.working_s, one.lead))),
     )
 
 

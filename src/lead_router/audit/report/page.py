@@ -13,6 +13,7 @@ from lead_router.audit.report import charts
 from lead_router.audit.report.style import STYLE
 
 IDS_MAX = 200
+FEW = 200  # leads
 YEAR_S = 365 * 86_400
 RULES = (
     ("Who counts as a machine", roles.RULE),
@@ -94,7 +95,11 @@ def _findings(audit: Audit) -> Iterator[str]:
 
 def nothing(audit: Audit) -> str:
     """What is said where nothing was found."""
-    what = "no doubles, no resets, no poller, no uneven shares, nobody who waited" if audit.history else "nothing"
+    if audit.owned < FEW:
+        return f"Nothing was found; {audit.owned:,} leads with a rep are too few to tell of orders, shares and pollers."
+    if not audit.history:
+        return "Nothing was found in what leads alone tell; who waited and who had two owners stands in their history."
+    what = "no doubles, no resets, no poller, no uneven shares, nobody who waited"
     return f"Of what an audit looks for, it found {what}. Whoever built this has done well: change nothing."
 
 

@@ -25,8 +25,8 @@ def _writers(audit: Audit) -> str:
     machines = [one for one in audit.writers if one.machine]
     people = [one for one in audit.writers if not one.machine]
     named = ", ".join(f"{audit.name(one.writer)} of {one.leads:,} leads" for one in machines[:5])
-    hand = f"{len(people):,} people wrote {sum(one.writes for one in people):,} changes by hand"
-    return f"{len(machines)} machines write owners{f' ({named})' if named else ''}; {hand}"
+    hand = f"people who wrote them by hand: {len(people):,}, {sum(one.writes for one in people):,} changes"
+    return f"machines that write owners: {len(machines)}{f' ({named})' if named else ''}; {hand}"
 
 
 def _lines(audit: Audit) -> Iterator[str]:
