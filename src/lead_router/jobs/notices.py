@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from lead_router.jobs import noticing as sql
 from lead_router.jobs.engine import Row, Step
@@ -26,6 +26,8 @@ from lead_router.ports.notices import (
     Unsent,
     nowhere,
 )
+
+DAY_MS: Final = 86_400_000
 
 
 class SqlNotices(Verbs):
@@ -83,10 +85,10 @@ class SqlNotices(Verbs):
         return [_view(row) for row in self._read(sql.NOTICES_OF, lead_id=lead_id, limit=limit)]
 
     def channels(self) -> list[ChannelView]:
-        """Counts all of them."""
+        """Those that were sent or dropped count for a day."""
         counts: dict[str, dict[str, int]] = {}
         ages: dict[str, list[int]] = {}
-        for row in self._read(sql.CHANNELS):
+        for row in self._read(sql.CHANNELS, day_ms=DAY_MS):
             counts.setdefault(row["channel"], {})[row["status"]] = row["notices"]
             if row["oldest_age_ms"] is not None:
                 ages.setdefault(row["channel"], []).append(row["oldest_age_ms"])
@@ -107,7 +109,9 @@ class SqlNotices(Verbs):
         ]
         if not rows:
             return []
-        return [self._step(sql.DROP_EARLIER, rows=listed(rows)), self._step(sql.NOTIFY, rows=listed(rows))]
+        again = [row for row in rows if row["round"] > 1]
+        drop = [self._step(sql.DROP_EARLIER, rows=listed(again))] if again else []
+        return [*drop, self._step(sql.NOTIFY, rows=listed(rows))]
 
 
 def _written(notice: NewNotice, channel: str) -> Mapping[str, Any]:

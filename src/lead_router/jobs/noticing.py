@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-# Before new ones are written: what earlier rounds of the same leads had to tell, and did not yet, is no longer so.
+# Before new ones are written: what earlier rounds of the same leads had to tell, and did not yet, is no longer so. The
+# leads come first, so that each looks for its own notices alone.
 DROP_EARLIER: Final = """
     UPDATE notice SET status = 'dropped', completed_at = {now}, claim_token = NULL,
         last_error = 'its lead was given out again'
-    FROM {rows}
-    WHERE notice.org_id = :org_id AND notice.status = 'queued' AND notice.lead_id = r.value ->> 'lead_id'
-      AND notice.round < CAST(r.value ->> 'round' AS BIGINT)
+    WHERE id IN (
+        SELECT n.id FROM {rows} CROSS JOIN notice AS n
+        WHERE n.org_id = :org_id AND n.lead_id = r.value ->> 'lead_id' AND n.status = 'queued'
+          AND n.round < CAST(r.value ->> 'round' AS BIGINT)
+    )
 """
 
 # What a later round of its lead has overtaken is not even written down.
@@ -33,7 +36,7 @@ DUE: Final = """
     SELECT 1 AS due FROM notice AS j
     WHERE j.org_id = :org_id AND j.channel = :channel AND j.status IN ('queued', 'sending') AND j.next_run_at <= {now}
       AND NOT EXISTS (SELECT 1 FROM notice_channel AS c
-                       WHERE c.org_id = j.org_id AND c.channel = j.channel AND c.next_at > {now})
+                       WHERE c.org_id = :org_id AND c.channel = :channel AND c.next_at > {now})
     LIMIT 1
 """
 
@@ -58,7 +61,7 @@ TAKE: Final = """
         WHERE j.org_id = :org_id AND j.channel = :channel AND j.status IN ('queued', 'sending')
           AND j.status = 'queued' AND j.next_run_at <= {now}
           AND EXISTS (SELECT 1 FROM notice_channel AS c
-                       WHERE c.org_id = j.org_id AND c.channel = j.channel AND c.next_at <= {now})
+                       WHERE c.org_id = :org_id AND c.channel = :channel AND c.next_at <= {now})
           AND (SELECT o.id = j.id FROM notice AS o
                 WHERE o.org_id = j.org_id AND o.channel = j.channel AND o.user_id = j.user_id
                   AND o.status IN ('queued', 'sending')
@@ -75,10 +78,11 @@ TAKE: Final = """
               claim_token, {now} - created_at AS age_ms
 """
 
+# No two claims share a token, in whatever org: the org as a condition would lead SQLite to scan by it.
 PACED: Final = """
     UPDATE notice_channel SET next_at = {now} + :pace_ms
     WHERE org_id = :org_id AND channel = :channel
-      AND EXISTS (SELECT 1 FROM notice AS n WHERE n.org_id = :org_id AND n.claim_token = CAST(:token AS TEXT))
+      AND EXISTS (SELECT 1 FROM notice AS n WHERE n.claim_token = CAST(:token AS TEXT))
 """
 
 SENDING: Final = """
@@ -101,7 +105,7 @@ END: Final = """
 UNSENT_LEADS: Final = """
     SELECT lead_id FROM notice
     WHERE org_id = :org_id AND channel = :channel AND status IN ('queued', 'sending')
-      AND created_at <= {now} - :older_ms
+      AND {now} - created_at >= :older_ms
     ORDER BY id
     LIMIT :limit
 """
@@ -124,12 +128,20 @@ NOTICES: Final[dict[str | None, str]] = {
     "dropped": _NOTICE + " AND status = 'dropped' ORDER BY id DESC LIMIT :limit",
 }
 
+# One count per kind of status, so that each reads its own partial index; of those that went well, only the last day's.
 CHANNELS: Final = """
-    SELECT channel, status, count(*) AS notices,
-           {now} - min(CASE WHEN status IN ('queued', 'sending') THEN created_at END) AS oldest_age_ms
-    FROM notice WHERE org_id = :org_id
+    SELECT channel, status, count(*) AS notices, {now} - min(created_at) AS oldest_age_ms
+    FROM notice WHERE org_id = :org_id AND status IN ('queued', 'sending')
     GROUP BY channel, status
-    ORDER BY channel, status
+    UNION ALL
+    SELECT channel, status, count(*), NULL FROM notice
+    WHERE org_id = :org_id AND status IN ('failed', 'unknown')
+    GROUP BY channel, status
+    UNION ALL
+    SELECT channel, status, count(*), NULL FROM notice
+    WHERE org_id = :org_id AND status IN ('sent', 'dropped') AND created_at >= {now} - :day_ms
+    GROUP BY channel, status
+    ORDER BY 1, 2
 """
 
 # One of a channel that nobody serves any more was never sent.
@@ -145,10 +157,14 @@ FORGET: Final = """
     RETURNING id
 """
 
-# Where the clock was set back, what is to be sent is due.
+# Where the clock was set back, what is to be sent is due. The table of one row comes first, so that no notice is read
+# where the clock is as it was.
 SET_RIGHT: Final = """
     UPDATE notice SET next_run_at = {now}
-    WHERE org_id = :org_id AND status = 'queued' AND next_run_at > {now} AND claim_token IS NULL AND EXISTS (
-        SELECT 1 FROM sweep AS s WHERE s.org_id = :org_id AND s.begun_at > {now} + :set_back_ms
+    WHERE id IN (
+        SELECT n.id FROM sweep AS s CROSS JOIN notice AS n
+        WHERE s.org_id = :org_id AND s.begun_at > {now} + :set_back_ms
+          AND n.org_id = :org_id AND n.status IN ('queued', 'sending') AND n.status = 'queued'
+          AND n.next_run_at > {now} AND n.claim_token IS NULL
     )
 """

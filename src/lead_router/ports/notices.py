@@ -120,7 +120,10 @@ class NoticeView:
 
 @dataclass(frozen=True, slots=True)
 class ChannelView:
-    """A channel at a glance: how many notices by status, and for how many seconds the oldest unsent one has waited."""
+    """A channel at a glance: how many notices by status, and for how many seconds the oldest unsent one has waited.
+
+    Of those that were sent or dropped, the last 24 hours' count.
+    """
 
     channel: str
     by_status: Mapping[str, int]
@@ -168,7 +171,7 @@ class Notices(Protocol):
         ...
 
     def channels(self) -> list[ChannelView]:
-        """All channels that anything was told on."""
+        """All channels that have anything to tell of."""
         ...
 
     def forget_notices(self, *, older_than_s: float, limit: int) -> int:

@@ -32,14 +32,17 @@ CREATE UNIQUE INDEX notice_once ON notice (org_id, notice_key, channel);
 CREATE INDEX notice_due ON notice (org_id, channel, id) WHERE status IN ('queued', 'sending');
 CREATE INDEX notice_person ON notice (org_id, channel, user_id, id) WHERE status IN ('queued', 'sending');
 
+-- Who was sending and did not come back?
+CREATE INDEX notice_sending ON notice (org_id, channel) WHERE status = 'sending';
+
 -- A later round of a lead drops what was not told of the earlier ones, and no earlier one is told after it.
 CREATE INDEX notice_lead ON notice (org_id, lead_id);
 
 -- Did this claim get one?
 CREATE INDEX notice_claim ON notice (claim_token) WHERE claim_token IS NOT NULL;
 
--- The few that a person must look at.
-CREATE INDEX notice_bad ON notice (org_id, id) WHERE status IN ('failed', 'unknown');
+-- The few that a person must look at, counted.
+CREATE INDEX notice_bad ON notice (org_id, channel, status) WHERE status IN ('failed', 'unknown');
 
 -- Forgetting takes the oldest.
 CREATE INDEX notice_age ON notice (org_id, created_at);
