@@ -16,6 +16,7 @@ from typing import Any, TextIO
 import structlog
 
 from lead_router.core.hidden import HIDDEN, scrub, without_numbers
+from lead_router.ports.meter import LOGGED, NO_METER, Meter
 
 _PRIVATE_KEYS = frozenset(
     [
@@ -49,6 +50,7 @@ WAIT_S = 1.0
 ROOM = 4_096
 """Bytes that a pipe takes without waiting once it says that it has room (PIPE_BUF of Linux)."""
 
+_ALARMS = frozenset({"warning", "error", "critical"})
 _QUIET = ("urllib3", "requests", "aiohttp", "asyncio", "simple_salesforce", "zeep", "tenacity")
 
 
@@ -125,15 +127,29 @@ def scrub_event(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str
     return hidden
 
 
-def configure(level: str, stream: TextIO | None = None) -> None:
-    """Send structlog and the standard library's logging through one scrubbed JSON writer."""
+def _counted(meter: Meter) -> structlog.typing.Processor:
+    """A processor that counts warnings and errors by their events, which are words of the program's own."""
+
+    def count(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if event["level"] in _ALARMS:
+            meter.count(LOGGED, str(event["event"]), str(event["level"]))
+        return event
+
+    return count
+
+
+def configure(level: str, stream: TextIO | None = None, meter: Meter = NO_METER) -> None:
+    """Send structlog and the standard library's logging through one scrubbed JSON writer.
+
+    The meter counts what structlog tells above `info`.
+    """
     shared: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*shared, _counted(meter), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.stdlib.LoggerFactory(),
         cache_logger_on_first_use=True,

@@ -16,6 +16,7 @@ from lead_router.loops.current import Current
 from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.worker import Worker
 from lead_router.ports import JobView, NewJob, Receipt
+from lead_router.ports.meter import NO_METER, Meter
 from lead_router.ports.notices import ChannelsOf, nowhere
 from lead_router.salesforce.configuration import Intake
 from lead_router.salesforce.gateway import SalesforceOrg
@@ -100,7 +101,12 @@ class Rig:
         return Interrupted(rest, self.intake, now=self.clock.now)
 
     def worker(
-        self, client: SalesforceOrg | None = None, *, name: str = "one", store: SqlJobStore | None = None
+        self,
+        client: SalesforceOrg | None = None,
+        *,
+        name: str = "one",
+        store: SqlJobStore | None = None,
+        meter: Meter = NO_METER,
     ) -> Worker:
         client = client or self.client
         return Worker(
@@ -117,6 +123,7 @@ class Rig:
             lease_s=LEASE_S,
             backoff_first_s=2.0,
             backoff_cap_s=300.0,
+            meter=meter,
         )
 
     def upkeep(self, *, org: SalesforceOrg | None = None, **options: Any) -> Upkeep:

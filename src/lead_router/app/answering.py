@@ -1,7 +1,8 @@
-"""How the running router is, over HTTP: `/healthz` and `/readyz`, on threads that ask no database and no org.
+"""How the running router is, over HTTP: `/healthz`, `/readyz`, `/metrics`, on threads that ask no database and no org.
 
-Each answers one JSON object, with status 200 where it is so and 503 where it is not. `/healthz` says whether the
-process is to be left alone (`live`), also while it starts or drains; `/readyz` whether leads are heard of and routed.
+The first two answer one JSON object, with status 200 where it is so and 503 where it is not. `/healthz` says whether
+the process is to be left alone (`live`), also while it starts or drains; `/readyz` whether leads are heard of and
+routed. `/metrics` is for Prometheus, and 501 where its client is not installed.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import contextlib
 import json
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeAlias
 
 import structlog
 
+from lead_router.app.metering import INSTALL
 from lead_router.core.hidden import scrub
 from lead_router.errors import Misconfigured
 from lead_router.loops.vitals import Fault, Health, Vitals
@@ -24,7 +26,13 @@ from lead_router.settings import PREFIX, host_and_port
 _log = structlog.get_logger(__name__)
 
 REQUEST_S = 5.0
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+"""The type of Prometheus' text format."""
+
 _SETTING = f"{PREFIX}HEALTH_ADDRESS"
+
+Metrics: TypeAlias = Callable[[], bytes | None]
+"""All metrics as text; None where they cannot be told."""
 
 
 def liveness(health: Health) -> dict[str, Any]:
@@ -46,9 +54,10 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, host: str, port: int, vitals: Vitals) -> None:
+    def __init__(self, host: str, port: int, vitals: Vitals, metrics: Metrics) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.vitals = vitals
+        self.metrics = metrics
         super().__init__((host, port), _Answer)
 
     def server_bind(self) -> None:
@@ -68,15 +77,17 @@ class _Answer(BaseHTTPRequestHandler):
     timeout = REQUEST_S
 
     def do_GET(self) -> None:
-        """One of the two questions, or 404."""
+        """One of the three questions, or 404."""
         health = self.server.vitals.health()
         match self.path.partition("?")[0]:
             case "/healthz":
                 self._say(200 if health.live else 503, liveness(health))
             case "/readyz":
                 self._say(200 if health.ready else 503, readiness(health))
+            case "/metrics":
+                self._measure()
             case _:
-                self._say(404, {"error": "ask for /healthz or /readyz"})
+                self._say(404, {"error": "ask for /healthz, /readyz or /metrics"})
 
     def version_string(self) -> str:
         """What the Server header says."""
@@ -85,10 +96,19 @@ class _Answer(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
         """A probe every few seconds is no fact for the log."""
 
+    def _measure(self) -> None:
+        text = self.server.metrics()
+        if text is None:
+            self._say(501, {"error": f"metrics need the package prometheus-client: {INSTALL}, and a restart"})
+        else:
+            self._send(200, PROMETHEUS, text)
+
     def _say(self, status: int, answer: Mapping[str, Any]) -> None:
-        body = json.dumps(answer).encode() + b"\n"
+        self._send(status, "application/json", json.dumps(answer).encode() + b"\n")
+
+    def _send(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
@@ -96,7 +116,7 @@ class _Answer(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def answering(address: str, vitals: Vitals) -> Iterator[str | None]:
+def answering(address: str, vitals: Vitals, metrics: Metrics = lambda: None) -> Iterator[str | None]:
     """Answer at `address` (`settings.host_and_port`) while the block lasts; the value is where, None for an empty one.
 
     Raises Misconfigured where the address cannot be had.
@@ -105,7 +125,7 @@ def answering(address: str, vitals: Vitals) -> Iterator[str | None]:
         yield None
         return
     try:
-        server = _Server(*host_and_port(address), vitals)
+        server = _Server(*host_and_port(address), vitals, metrics)
     except OSError as fault:
         raise Misconfigured(
             f"{_SETTING}: {address} cannot be listened on ({fault.strerror}): take another port"

@@ -30,6 +30,7 @@ from lead_router.loops.verifying import Verifying
 from lead_router.loops.vitals import Vitals
 from lead_router.loops.worker import Worker
 from lead_router.ports import Hold, JobStore, Wanted
+from lead_router.ports.meter import NO_METER, Meter
 from lead_router.ports.notices import Channel, nowhere
 from lead_router.salesforce.books import SalesforceBooks
 from lead_router.salesforce.changes import own_change
@@ -58,6 +59,7 @@ class Assembly:
     wake: Callable[..., None]
     promptness: Promptness = field(default_factory=lambda: Promptness(Breaker(time.monotonic)))
     post: Post | None = None
+    meter: Meter = NO_METER
 
     def loops(self) -> tuple[Loop, ...]:
         """The loops, by name; none is built yet."""
@@ -114,6 +116,8 @@ class Assembly:
             wake_upkeep=partial(self.wake, UPKEEP),
             hold=hold,
             wanted=self.wanted,
+            meter=self.meter,
+            now=now,
         )
 
     def wanted(self) -> Wanted | None:
@@ -150,6 +154,7 @@ class Assembly:
             backoff_first_s=settings.backoff_first_s,
             backoff_cap_s=settings.backoff_cap_s,
             reroutes_max=settings.reroutes_max,
+            meter=self.meter,
         )
 
     def noticing(self, channel: Channel) -> Noticing:
@@ -196,6 +201,7 @@ class Assembly:
             silent_after_s=self.settings.silent_after_s,
             breaker=self.breaker,
             wanted=self.wanted,
+            meter=self.meter,
         )
 
     def verifying(self) -> Verifying:

@@ -20,10 +20,12 @@ import structlog
 from lead_router import __version__, log
 from lead_router.app.answering import answering
 from lead_router.app.assembly import Assembly
+from lead_router.app.metering import Metering
 from lead_router.app.noticing import plan_of, post_of
 from lead_router.app.streams import check_stream
 from lead_router.app.watchdog import watched
 from lead_router.app.wiring import rollout_of, store_of, wire
+from lead_router.core.model import Configuration
 from lead_router.errors import Transient
 from lead_router.jobs import alone, doubt
 from lead_router.loops.breaker import Breaker
@@ -76,13 +78,14 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
 
     Raises Misconfigured, ContractMismatch or LoginRefused, before anything is routed, for what a person must change.
     """
-    log.configure(settings.log_level)
+    vitals = Vitals(time.monotonic, patience_s=_patience_s(settings))
+    metering = Metering(settings, vitals)
+    log.configure(settings.log_level, meter=metering.meter)
     sys.setswitchinterval(SWITCH_S)
     for warning in warnings:
         _log.warning("router_warned", text=warning)
     ending = threading.Event()
-    vitals = Vitals(time.monotonic, patience_s=_patience_s(settings))
-    with answering(settings.health_address, vitals), watched(vitals):
+    with answering(settings.health_address, vitals, metering.text), watched(vitals):
         check_stream(settings)
         plan = plan_of(settings)
         wired = wire(settings, ending=ending.is_set, answered=vitals.beat)
@@ -95,10 +98,10 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
         current, breaker = Current(configuration), Breaker(time.monotonic)
         vitals.refusal = breaker.why
         assembled = partial(Assembly, settings, wired, current, org_id, breaker, vitals, post=post)
-        runner = Runner(lambda wake: assembled(wake).loops(), vitals)
-        with alone(settings.database) as sole, _signals((ending.set, runner.stop)):
-            switches = asdict(rollout_of(settings))
-            _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
+        runner = Runner(lambda wake: assembled(wake, meter=metering.meter).loops(), vitals, metering.meter)
+        look = metering.looking(wired, current, {"routing": breaker}, partial(store_of, settings, org_id))
+        with alone(settings.database) as sole, _signals((ending.set, runner.stop)), look:
+            _tell_start(settings, org_id, configuration)
             doubts = (doubt(settings.database), None if sole else _SECOND, *(plan.exposed if plan else ()))
             for warning in (*configuration.warnings, *filter(None, doubts)):
                 _log.warning("router_warned", text=warning)
@@ -107,6 +110,11 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
             code = runner.run()
             _log.info("router_stopped", code=code)
             return code
+
+
+def _tell_start(settings: Settings, org_id: str, configuration: Configuration) -> None:
+    switches = asdict(rollout_of(settings))
+    _log.info("router_started", version=__version__, org=org_id, rules=len(configuration.rules), **switches)
 
 
 @contextlib.contextmanager

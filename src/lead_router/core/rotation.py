@@ -62,6 +62,17 @@ def in_order(group: Group, ids: Collection[str] | None = None) -> tuple[Member, 
     return (*sorted(coming, key=lambda member: _order(member, start[member.id])), *paused)
 
 
+def gaps(clock: int, duty: Sequence[Member]) -> dict[str, float]:
+    """By how many leads each of those on duty, with a weight, is ahead of its fair share; negative where behind.
+
+    That is its distance from the mean of all, by weight, in its own strides: where all are on duty all the time, what
+    it was given less what its weight is due. Never below -2, as no more is owed.
+    """
+    start = _starts(clock, list(duty))
+    middle = _mean(duty, [*start.values()]) if duty else 0
+    return {member.id: (start[member.id] - middle) / stride(member) for member in duty}
+
+
 def _starts(clock: int, on: list[Member]) -> dict[str, int]:
     """Where each member on duty stands: not before the clock, not owed more than two turns against the mean."""
     start = [clock if member.next_turn is None else max(member.next_turn, clock) for member in on]

@@ -20,6 +20,7 @@ from lead_router.errors import Superseded
 from lead_router.jobs import forgetting, listener_statements, observing, views
 from lead_router.jobs import statements as sql
 from lead_router.jobs.chronicle import SqlChronicle
+from lead_router.jobs.depths import SqlDepths
 from lead_router.jobs.engine import Engine, Row, Step
 from lead_router.jobs.enrichments import SqlEnrichments
 from lead_router.jobs.listeners import SqlListeners, fence_of
@@ -56,7 +57,7 @@ DISCARDED_KEPT_S: Final = 365 * 86_400.0
 """Seconds for which at least a discarded job is remembered: until then no sweep brings its lead again."""
 
 
-class SqlJobStore(SqlListeners, SqlSweeps, SqlChronicle, SqlEnrichments, SqlNotices, SqlTouches):
+class SqlJobStore(SqlListeners, SqlSweeps, SqlChronicle, SqlEnrichments, SqlNotices, SqlDepths, SqlTouches):
     """See JobStore. Rows of other orgs in the same database are neither seen nor touched."""
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.loops.taking import AFTER_DEATH, may_be_taken
 from lead_router.ports import Change, Delivery, EventSource, Hold, JobStore, NewJob, Unreadable, Wanted
+from lead_router.ports.meter import EVENTS, NO_METER, STREAM_LAG, Meter
 
 _log = structlog.get_logger(__name__)
 
@@ -76,6 +78,8 @@ class Intake:
         wake_upkeep: Callable[[], None] = lambda: None,
         hold: Hold | None = None,
         wanted: Callable[[], Wanted | None] = lambda: None,
+        meter: Meter = NO_METER,
+        now: Callable[[], datetime] | None = None,
     ) -> None:
         self._source = source
         self._store = store
@@ -88,6 +92,8 @@ class Intake:
         self._wake_upkeep = wake_upkeep
         self._hold = hold
         self._wanted = wanted
+        self._meter = meter
+        self._now = now
         self.heard = 0
 
     def step(self) -> bool:
@@ -104,6 +110,7 @@ class Intake:
         recorded = record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, changed=changed)
         self._source.stored(delivery)
         self.heard += len(delivery.changes) + len(delivery.unreadable)
+        self._measure(delivery)
         if delivery.reload:
             self._reload(delivery.reload)
         if recorded.created or recorded.asked:
@@ -154,6 +161,13 @@ class Intake:
                 body = f"{change.change_type} {change.record_id} {change.identity}".encode(errors="replace")
                 unreadable.append(Unreadable(self._channel, body, type(fault).__name__))
         return jobs, unreadable, changed
+
+    def _measure(self, delivery: Delivery) -> None:
+        if delivery.changes:
+            self._meter.count(EVENTS, by=len(delivery.changes))
+            if self._now is not None:
+                late = self._now() - max(change.committed_at for change in delivery.changes)
+                self._meter.set(STREAM_LAG, max(0.0, late.total_seconds()))
 
     def _reload(self, reason: str) -> None:
         self._current.outdate(reason)

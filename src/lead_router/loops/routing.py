@@ -20,7 +20,7 @@ from lead_router.loops.portions import Portion, begun, commits, counted, halves,
 from lead_router.loops.reading import read, with_hops
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.taking import taken
-from lead_router.loops.telling import tell, written
+from lead_router.loops.telling import Teller
 from lead_router.ports import (
     Bury,
     Committed,
@@ -69,6 +69,7 @@ class Routing:
         wait_s: Callable[[Job], float],
         unfit: set[str],
         reroutes_max: int,
+        teller: Teller,
     ) -> None:
         self._org = org
         self._store = store
@@ -82,6 +83,7 @@ class Routing:
         self._wait_s = wait_s
         self._unfit = unfit
         self._reroutes_max = reroutes_max
+        self._teller = teller
         self._overridden: frozenset[str] = frozenset()
         self._uncleared: frozenset[str] = frozenset()
         self._sight = marking.Sight()
@@ -146,17 +148,17 @@ class Routing:
                     told = news.of_routed(self._configuration, snapshot, job) if reason == news.ROUTED else ()
                     done = Done("overridden" if job.lead_id in self._overridden else word, told)
                     endings.append((job, CLEAR_AGAIN if queued and job.lead_id in self._uncleared else done))
-                    _log.info("lead_observed" if known else "lead_skipped", lead=job.lead_id, reason=reason, job=job.id)
+                    self._teller.skipped(job, reason, observed=known)
                 case Observed():
                     endings.append((job, observed(decision, self._configuration)))
-                case Hold(reason=reason, lead=lead):
+                case Hold(reason=reason, lead=lead, group_id=group):
                     endings.append((job, held(decision, self._configuration, self._now())))
                     if not decision.shown:
                         if decision.ask.waited_s < decision.retry_s:  # told once, not at each look that a clock brings
                             _log.info("lead_left", lead=job.lead_id, reason=reason, job=job.id)
                     elif lead is not None and not lead.shows(reason):
                         marks.append(Mark(lead, Status.HELD, reason))
-                        _log.info("lead_held", lead=lead.id, reason=reason, job=job.id)
+                        self._teller.held(job, reason, self._configuration.group_keys.get(group or ""))
                     if decision.behind is not None:
                         older.add(decision.behind)
         moved = marking.mark(self._org, marks, self._still)
@@ -269,8 +271,8 @@ class Routing:
 
     def _done(self, writes: Iterable[Write]) -> None:
         now = self._now()
-        jobs = [(self.open[write.ask.lead_id], write) for write in writes]
-        self._end([(job, written(self._configuration, job, write, now - write.ask.event_at)) for job, write in jobs])
+        jobs, say = [(self.open[write.ask.lead_id], write) for write in writes], self._teller.written
+        self._end([(job, say(self._configuration, job, write, now - write.ask.event_at)) for job, write in jobs])
 
     def _end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[str]:
         """End the jobs; the answer names the leads of those that were still ours."""
@@ -289,7 +291,7 @@ class Routing:
     def _close(self, endings: Sequence[tuple[Job, Ending]]) -> None:
         """End the jobs, and show on their leads which of them are dead."""
         for job, ending in endings:
-            tell(job, ending)
+            self._teller.ended(job, ending)
         ours = self._end(endings)
         dead = {job.lead_id: end.error for job, end in endings if isinstance(end, Bury) and job.lead_id in ours}
         marking.fail(self._org, self._configuration, self._sight, dead, self._still, now=self._now, pause=self._pause)

@@ -11,6 +11,7 @@ import structlog
 
 from lead_router.errors import OUTAGES, Misconfigured, Transient
 from lead_router.loops.vitals import Pulse, Vitals
+from lead_router.ports.meter import LOOP_FAULTS, NO_METER, Meter
 
 _log = structlog.get_logger(__name__)
 
@@ -49,12 +50,17 @@ class Runner:
     fault of one, is told to `vitals`.
     """
 
-    def __init__(self, loops: Callable[[Callable[..., None]], tuple[Loop, ...]], vitals: Vitals) -> None:
+    def __init__(
+        self, loops: Callable[[Callable[..., None]], tuple[Loop, ...]], vitals: Vitals, meter: Meter = NO_METER
+    ) -> None:
         self._stop = threading.Event()
         self._dead: str | None = None
         self._vitals = vitals
+        self._meter = meter
         self._loops = loops(self.wake)
         self._wakes = {loop.name: threading.Event() for loop in self._loops}
+        for loop in self._loops:
+            meter.count(LOOP_FAULTS, loop.name, "fault", by=0.0)
 
     def wake(self, *names: str) -> None:
         """There is work: none of these loops rests longer, no loop at all where none is named."""
@@ -125,10 +131,12 @@ class Runner:
             pulse.beat()
             busy = stepper.step()
         except OUTAGES as fault:
+            self._meter.count(LOOP_FAULTS, loop.name, "outage")
             _log.warning("step_failed", loop=loop.name, error=str(fault), kind=type(fault).__name__)
             self._pause(pulse.failed(fault))
             return False
         except Exception as fault:
+            self._meter.count(LOOP_FAULTS, loop.name, "fault")
             faults = pulse.failed(fault)
             if faults >= FAULTS_MAX:
                 raise

@@ -16,7 +16,9 @@ from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.remarking import Unshown
+from lead_router.loops.whys import kind_of
 from lead_router.ports import SET_BACK, JobStore, NewJob, Org, Wanted
+from lead_router.ports.meter import NO_METER, SWEEP_FINDS, SWEPT, Meter
 
 _log = structlog.get_logger(__name__)
 
@@ -54,6 +56,7 @@ class Upkeep:
         silent_after_s: float | None = None,
         breaker: Breaker | None = None,
         wanted: Callable[[], Wanted | None] = lambda: None,
+        meter: Meter = NO_METER,
     ) -> None:
         self._org = org
         self._store = store
@@ -65,6 +68,7 @@ class Upkeep:
         self._keep_done_s = keep_done_s
         self._wake = wake
         self._wanted = wanted
+        self._meter = meter
         self._silent_after_s = silent_after_s
         self._breaker = Breaker(monotonic) if breaker is None else breaker
         self._reload_at = monotonic() + configuration_every_s
@@ -186,7 +190,10 @@ class Upkeep:
             self._store.request_sweep(reason)
             self._unmade = None
             raise
+        finally:
+            self._meter.count(SWEEP_FINDS, kind_of(reason), by=found)
         self._unmade = None
+        self._meter.count(SWEPT, kind_of(reason))
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
         if reason.startswith(SET_BACK):
             _log.warning("clock_set_back", text=reason, remedy=_CLOCK_REMEDY)

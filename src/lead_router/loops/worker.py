@@ -14,7 +14,9 @@ from lead_router.loops.breaker import Breaker
 from lead_router.loops.capping import REROUTES_MAX
 from lead_router.loops.current import Current
 from lead_router.loops.routing import Routing
+from lead_router.loops.telling import Teller
 from lead_router.ports import Job, JobStore, Org, Release
+from lead_router.ports.meter import NO_METER, Meter
 
 _log = structlog.get_logger(__name__)
 
@@ -49,6 +51,7 @@ class Worker:
         backoff_first_s: float,
         backoff_cap_s: float,
         reroutes_max: int = REROUTES_MAX,
+        meter: Meter = NO_METER,
     ) -> None:
         self._org = org
         self._store = store
@@ -64,6 +67,7 @@ class Worker:
         self._backoff_first_s = backoff_first_s
         self._backoff_cap_s = backoff_cap_s
         self._reroutes_max = reroutes_max
+        self._meter = meter
         self._unfit: set[str] = set()
         self._unfit_since = now()
         self._owed: list[tuple[Job, Release]] = []
@@ -99,6 +103,7 @@ class Worker:
             wait_s=self._wait_s,
             unfit=self._unfit_now(),
             reroutes_max=self._reroutes_max,
+            teller=Teller(self._meter, lambda: self._monotonic() - claimed_at),
         )
         try:
             return self._routed(routing, jobs)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from lead_router.core.model import Submission
 from lead_router.ports.chronicle import Chronicle
+from lead_router.ports.depths import DepthsStore
 from lead_router.ports.enrichment import Enrichments, Wanted
 from lead_router.ports.listener import Hold, Listeners
 from lead_router.ports.notices import NewNotice, Notices
@@ -152,7 +153,7 @@ class Done:
 Ending: TypeAlias = Done | Retry | Release | Bury
 
 
-class JobStore(Listeners, Sweeps, Chronicle, Enrichments, Notices, Observations, Touches, Protocol):
+class JobStore(Listeners, Sweeps, Chronicle, Enrichments, Notices, Observations, DepthsStore, Touches, Protocol):
     """The durable queue of one org. An instance belongs to one thread. All times are the database's own.
 
     Every verb raises StoreUnavailable when the database does not carry it out; nothing is then kept.

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
-from lead_router.core.model import Batch, Configuration, Lead, Match, Mode, Snapshot
+from lead_router.core.model import Batch, Configuration, Group, Lead, Match, Mode, Snapshot
 from lead_router.errors import BadCriteria, Misconfigured
 from lead_router.ports import MARKS_MAX, Fill, LeadMoved, Mark, Overridden, Receipt, Refusal, Unfilled
 from lead_router.salesforce import activities, filling, marking, matching, queries, records, sweeping
@@ -41,6 +41,7 @@ class SalesforceOrg:
         self._readable: frozenset[str] = frozenset()
         self._people = People()
         self._whole: Whole | None = None
+        self._groups: Mapping[str, Group] = {}
 
     def configuration(self) -> Configuration:
         """Rules, groups, hours, absences and people in two calls, and the fields of Lead when they are first needed.
@@ -53,6 +54,7 @@ class SalesforceOrg:
         with self._lock:
             self._people = known
             self._whole = Whole(self._rest.token().org_id, found, known)
+            self._groups = {group.id: group for group in found.groups}
         return configuration
 
     def foreseen(self, change: Callable[[Sequence[Row]], Sequence[Row]]) -> Configuration:
@@ -75,10 +77,15 @@ class SalesforceOrg:
             if found is not None:
                 configuration = configured(self._intake, found)
                 self._refuse_hidden(matching.objects(matching.kinds(configuration)))
+                self._groups = {group.id: group for group in found.groups}
                 return configuration
         except Misconfigured:
             pass  # perhaps for want of what a glance does not see
         return self.configuration()
+
+    def groups(self) -> Mapping[str, Group]:
+        """All groups as they were last read, by id, without a call; none before the first read."""
+        return self._groups
 
     def snapshot(
         self, configuration: Configuration, lead_ids: Sequence[str], submission_keys: Sequence[str]
@@ -98,9 +105,10 @@ class SalesforceOrg:
         rows = read(self._rest, [*_parts(configuration, ids), *ledger])
         leads = {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
         groups = records.groups(rows["groups"], rows["members"])
+        self._groups = {group_id: told(group, known) for group_id, group in groups.items()}
         plain = Snapshot(
             taken_at=taken_at,
-            groups={group_id: told(group, known) for group_id, group in groups.items()},
+            groups=self._groups,
             leads=leads,
             ledger=rows_of(ledger, rows),
             submission_keys_read=frozenset(keys),

@@ -189,9 +189,9 @@ class Settings(BaseModel):
     )
     health_address: Text = Field(
         "",
-        description="Where the running router answers /healthz and /readyz over HTTP: a port of the loopback address "
-        "(9466) or an address with its port (127.0.0.1:9466, 0.0.0.0:9466, [::1]:9466); port 0 takes a free one, which "
-        "the log names; empty: nowhere. No login is asked for, so let only those reach it who may.",
+        description="Where the running router answers /healthz, /readyz and /metrics over HTTP: a port of the loopback "
+        "address (9466) or an address with its port (127.0.0.1:9466, 0.0.0.0:9466, [::1]:9466); port 0 takes a free "
+        "one, which the log names; empty: nowhere. No login is asked for, so let only those reach it who may.",
     )
     console_token: SecretStr | None = Field(
         None, description="What signs in to the console, 16 characters or more; on the loopback address none is needed."
