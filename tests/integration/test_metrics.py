@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from contextlib import closing, contextmanager
+from functools import partial
 from http.client import HTTPConnection
 
 import pytest
@@ -14,7 +15,7 @@ import structlog
 from prometheus_client.parser import text_string_to_metric_families
 
 from lead_router import log
-from lead_router.app import gauges, metering
+from lead_router.app import gauges, hops, metering
 from lead_router.app.answering import PROMETHEUS, answering
 from lead_router.app.metering import Metering
 from lead_router.app.metrics import Metrics
@@ -26,7 +27,9 @@ from lead_router.loops.runner import Loop, Runner
 from lead_router.loops.vitals import Ear, Vitals
 from lead_router.ports import Usage
 from lead_router.ports.meter import NO_METER
+from lead_router.ports.notices import Declined
 from lead_router.settings import Settings
+from support.notice_rig import Mailbox, NoticeRig, to_team
 from support.worker_rig import Rig
 
 
@@ -302,3 +305,28 @@ def test_without_the_client_health_is_told_and_metrics_name_the_remedy(vitals, m
 def test_nobody_is_metered_who_answers_nowhere(vitals):
     """Off by default, and without cost."""
     assert Metering(Settings(), vitals).meter is NO_METER
+
+
+def test_notices_are_counted_by_what_came_of_them(tmp_path, metrics):
+    """Sent, and one that the channel did not take and that is tried again."""
+    rig = NoticeRig(tmp_path, channels=to_team)
+    loop = rig.post(Mailbox([Declined("no")]), meter=metrics)
+    rig.leads(1)
+    rig.router.step()
+    loop.step()
+    rig.clock.advance(60)
+    loop.step()
+
+    found = told(metrics)
+    assert (found["notices_total", "team", "unsent"], found["notices_total", "team", "sent"]) == (1, 1)
+
+
+def test_the_provider_s_answers_are_counted_and_timed(metrics):
+    """What was known already took no call, and no time."""
+    measured = partial(hops.measured, metrics)
+    measured("answered", 0.3)
+    measured("known", 0.0)
+
+    found = told(metrics)
+    assert (found["enrichments_total", "answered"], found["enrichments_total", "known"]) == (1, 1)
+    assert (found["enrichment_seconds_count",], found["enrichment_seconds_sum",]) == (1, 0.3)

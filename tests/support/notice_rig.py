@@ -9,6 +9,7 @@ from lead_router.jobs import SqlJobStore
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.noticing import Noticing
+from lead_router.ports.meter import NO_METER, Meter
 from lead_router.ports.notices import Channel, Delivered, Delivery, Letter
 from support.worker_rig import Rig
 
@@ -41,6 +42,7 @@ class NoticeRig(Rig):
         client: Any = None,
         home: Callable[[], str] = lambda: HOME,
         name: str = "team",
+        meter: Meter = NO_METER,
         **how: Any,
     ) -> Noticing:
         """One more process's loop of the channel."""
@@ -55,6 +57,7 @@ class NoticeRig(Rig):
             monotonic=self.clock.monotonic,
             home=home,
             call_s=35.0,
+            meter=meter,
         )
 
     def steps(self, loop: Noticing, *, most: int = 200) -> None:

@@ -60,6 +60,7 @@ class Assembly:
     promptness: Promptness = field(default_factory=lambda: Promptness(Breaker(time.monotonic)))
     post: Post | None = None
     meter: Meter = NO_METER
+    breakers: dict[str, Breaker] = field(default_factory=dict)
 
     def loops(self) -> tuple[Loop, ...]:
         """The loops, by name; none is built yet."""
@@ -126,6 +127,7 @@ class Assembly:
 
     def enriching(self) -> Enriching:
         """The loop that asks the provider, and writes what it answered, and scores, on the leads."""
+        self.breakers["enrichment"] = self.promptness.breaker
         return enriching(
             self.wired.org,
             self.store(),
@@ -134,6 +136,7 @@ class Assembly:
             self.promptness,
             now=now,
             wake=partial(self.wake, *self._workers()),
+            meter=self.meter,
         )
 
     def worker(self, number: int) -> Worker:
@@ -160,16 +163,18 @@ class Assembly:
     def noticing(self, channel: Channel) -> Noticing:
         """A loop that tells one channel."""
         assert self.post is not None  # noqa: S101 - it has no loop else
+        breaker = self.breakers[f"notices-{channel.name}"] = Breaker(time.monotonic)
         return Noticing(
             self.store(),
             self.wired.org,
             self.current,
             self.post.messengers[channel.name],
             channel,
-            breaker=Breaker(time.monotonic),
+            breaker=breaker,
             monotonic=time.monotonic,
             home=lambda: self.wired.tokens.token().instance_url,
             call_s=self.settings.connect_timeout_s + self.settings.read_timeout_s,
+            meter=self.meter,
         )
 
     def first_touch(self) -> FirstTouch:

@@ -95,7 +95,7 @@ def of_process(vitals: Vitals) -> Iterator[Told]:
 
 def of_breakers(breakers: Mapping[str, Breaker]) -> Iterator[Told]:
     """By the names under which they are given."""
-    for name, breaker in breakers.items():
+    for name, breaker in tuple(breakers.items()):
         yield BREAKER, breaker.open_s() > 0, (name,)
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from lead_router.core.enrichment import Asking
 from lead_router.core.scoring import Scoring
@@ -18,6 +19,7 @@ from lead_router.loops.enriching import Enriching
 from lead_router.loops.filling import Filling
 from lead_router.loops.promptness import Promptness
 from lead_router.ports import Answer, JobStore, Org, Provider
+from lead_router.ports.meter import ENRICHMENT_S, ENRICHMENTS, NO_METER, Meter
 from lead_router.rulefiles.providers import PLACEHOLDER, read_provider
 from lead_router.rulefiles.scores import read_scoring
 from lead_router.settings import PREFIX, Settings, secret_text
@@ -73,6 +75,7 @@ def enriching(
     *,
     now: Callable[[], datetime],
     wake: Callable[[], None],
+    meter: Meter = NO_METER,
 ) -> Enriching:
     """The loop of both hops, on the calling thread."""
     lines = 1 if hops.enrichment is None else hops.enrichment.together
@@ -87,7 +90,15 @@ def enriching(
         wait=_a_moment,
         monotonic=time.monotonic,
         wake=wake,
+        told=partial(measured, meter),
     )
+
+
+def measured(meter: Meter, outcome: str, seconds: float) -> None:
+    """The provider was asked, and answered so after so long; or the answer was known."""
+    meter.count(ENRICHMENTS, outcome)
+    if outcome != "known":
+        meter.observe(ENRICHMENT_S, seconds)
 
 
 def _a_moment(calls: Collection[Future[Answer]]) -> object:

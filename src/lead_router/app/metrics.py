@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from typing import TypeVar
 
 import structlog
 from prometheus_client import (
@@ -22,6 +24,8 @@ from lead_router.ports.meter import FIGURES, Figure, Kind
 
 _log = structlog.get_logger(__name__)
 
+Parent = TypeVar("Parent", Counter, Gauge, Histogram)
+
 Source = Callable[[], Iterable[Told]]
 """What is looked at when somebody asks; called on the thread that asks."""
 
@@ -36,6 +40,10 @@ class Metrics:
         self._counters: dict[Figure, Counter] = {}
         self._gauges: dict[Figure, Gauge] = {}
         self._histograms: dict[Figure, Histogram] = {}
+        # Looked up once for each set of labels: their client takes longer for that than for counting.
+        self._counter = cache(lambda figure, labels: _child(self._counters[figure], labels))
+        self._gauge = cache(lambda figure, labels: _child(self._gauges[figure], labels))
+        self._histogram = cache(lambda figure, labels: _child(self._histograms[figure], labels))
         for figure in pushed:
             self._make(figure)
         self._looks = _Looks(tuple(scraped))
@@ -52,18 +60,15 @@ class Metrics:
 
     def count(self, figure: Figure, *labels: str, by: float = 1.0) -> None:
         """A counter grows."""
-        counter = self._counters[figure]
-        (counter.labels(*labels) if labels else counter).inc(by)
+        self._counter(figure, labels).inc(by)
 
     def observe(self, figure: Figure, value: float, *labels: str) -> None:
         """A histogram has one more."""
-        histogram = self._histograms[figure]
-        (histogram.labels(*labels) if labels else histogram).observe(value)
+        self._histogram(figure, labels).observe(value)
 
     def set(self, figure: Figure, value: float, *labels: str) -> None:
         """A gauge stands there now."""
-        gauge = self._gauges[figure]
-        (gauge.labels(*labels) if labels else gauge).set(value)
+        self._gauge(figure, labels).set(value)
 
     def _make(self, figure: Figure) -> None:
         match figure.kind:
@@ -77,6 +82,10 @@ class Metrics:
                 self._histograms[figure] = Histogram(
                     figure.name, figure.told, figure.labels, buckets=figure.bounds, registry=self.registry
                 )
+
+
+def _child(parent: Parent, labels: tuple[str, ...]) -> Parent:
+    return parent.labels(*labels) if labels else parent
 
 
 class _Looks(Collector):

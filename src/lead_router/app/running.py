@@ -96,10 +96,10 @@ def run(settings: Settings, warnings: Sequence[str] = ()) -> int:
         # A start that is refused makes no file: it may be another user's than the router's.
         _patiently(lambda: _succeed(settings, org_id), vitals)
         current, breaker = Current(configuration), Breaker(time.monotonic)
-        vitals.refusal = breaker.why
-        assembled = partial(Assembly, settings, wired, current, org_id, breaker, vitals, post=post)
+        vitals.refusal, breakers = breaker.why, {"routing": breaker}
+        assembled = partial(Assembly, settings, wired, current, org_id, breaker, vitals, post=post, breakers=breakers)
         runner = Runner(lambda wake: assembled(wake, meter=metering.meter).loops(), vitals, metering.meter)
-        look = metering.looking(wired, current, {"routing": breaker}, partial(store_of, settings, org_id))
+        look = metering.looking(wired, current, breakers, partial(store_of, settings, org_id))
         with alone(settings.database) as sole, _signals((ending.set, runner.stop)), look:
             _tell_start(settings, org_id, configuration)
             doubts = (doubt(settings.database), None if sole else _SECOND, *(plan.exposed if plan else ()))

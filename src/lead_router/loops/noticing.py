@@ -15,6 +15,7 @@ from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
 from lead_router.loops.letters import letter
 from lead_router.ports import JobStore, Org
+from lead_router.ports.meter import NO_METER, NOTICES, Meter
 from lead_router.ports.notices import (
     Channel,
     Declined,
@@ -70,6 +71,7 @@ class Noticing:
         monotonic: Callable[[], float],
         home: Callable[[], str],
         call_s: float,
+        meter: Meter = NO_METER,
     ) -> None:
         self._store = store
         self._org = org
@@ -79,6 +81,7 @@ class Noticing:
         self._breaker = breaker
         self._monotonic = monotonic
         self._home = home
+        self._meter = meter
         self._lease_s = call_s + channel.deadline_s + SLACK_S
         self._leads: dict[str, Lead | None] = {}
         self._looked_at = monotonic() - LOOK_S
@@ -157,6 +160,7 @@ class Noticing:
         """A channel's answer that the database does not take is owed to it: lost, the notice would count as unknown."""
         self._owed = (taken, how)
         _tell(self._channel.name, taken, how)
+        self._meter.count(NOTICES, self._channel.name, type(how).__name__.lower())
         self._pay()
 
     def _pay(self) -> None:

@@ -118,8 +118,42 @@ LOGGED: Final = Figure(
     Kind.COUNTER,
     "Warnings and errors of the log, by event: each has its row in the runbook.",
     ("event", "level"),
-    known=(("clock_set_back", "warning"), ("configuration_refused", "error"), ("login_refused", "error")),
+    known=(
+        ("clock_set_back", "warning"),
+        ("configuration_refused", "error"),
+        ("first_touch_blind", "error"),
+        ("first_touch_failed", "error"),
+        ("first_touch_failed", "warning"),
+        ("login_refused", "error"),
+        ("notice_failed", "error"),
+        ("provider_faulted", "warning"),
+        ("rotation_drifted", "warning"),
+    ),
 )
 
-FIGURES: Final = (LEADS, STAGE, EVENTS, STREAM_LAG, SWEPT, SWEEP_FINDS, LOOP_FAULTS, LOGGED)
+NOTICES: Final = Figure(
+    "lead_router_notices_total",
+    Kind.COUNTER,
+    "What came of notices, each time something did: sent, unsent (it is tried again), givenup, unknown, dropped.",
+    ("channel", "ending"),
+)
+
+ENRICHMENTS: Final = Figure(
+    "lead_router_enrichments_total",
+    Kind.COUNTER,
+    "Answers of the provider: answered, nothingknown, pending, unfit, faulted; known: it was not asked again.",
+    ("outcome",),
+)
+
+ENRICHMENT_S: Final = Figure(
+    "lead_router_enrichment_seconds",
+    Kind.HISTOGRAM,
+    "How long the provider took for an answer, or was waited for.",
+    bounds=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
+
+FIGURES: Final = (
+    *(LEADS, STAGE, EVENTS, STREAM_LAG, SWEPT, SWEEP_FINDS, LOOP_FAULTS, LOGGED),
+    *(NOTICES, ENRICHMENTS, ENRICHMENT_S),
+)
 """All that loops tell; who adds one names it here."""
