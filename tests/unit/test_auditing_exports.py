@@ -83,6 +83,19 @@ def test_a_report_s_foot_is_no_row(tmp_path):
     assert list(exports.owner_rows(EPOCH)) == []
 
 
+def test_what_is_deleted_or_older_is_left_out(tmp_path):
+    """Exports of all records have what lies in the recycle bin too."""
+    (tmp_path / "Lead.csv").write_text(
+        "Id,CreatedDate,OwnerId,IsDeleted\n00Q5f0000000001,2026-01-31T08:00:00Z,me,true\n"
+        "00Q5f0000000002,2026-01-31T08:00:00Z,me,false\n00Q5f0000000003,2025-01-31T08:00:00Z,me,false\n",
+        encoding="utf-8",
+    )
+
+    (lead,) = Exports(tmp_path, "UTC").leads(datetime(2026, 1, 1, tzinfo=UTC))
+
+    assert lead.id.startswith("00Q5f0000000002")
+
+
 def test_without_a_history_what_leads_tell_is_told(tmp_path):
     """Shares and records of one buyer are there still; waits and doubles are not, and the reason is told."""
     past = OrgPast(1, 1_000, FULL)

@@ -193,6 +193,26 @@ class TestOrders:
         assert (told.reps[0].rep, told.reps[0].got) == (REPS[0], 150)
         assert told.reps[0].even == pytest.approx(100)
 
+    def test_a_skew_is_large_and_more_than_chance(self):
+        """60 of 100 among two may be chance; 2,150 of 6,000 among three is none, and matters to nobody."""
+        dice = random.Random(1)
+        two = dice.sample([REPS[0]] * 60 + [REPS[1]] * 40, 100)
+        three = dice.sample([REPS[0]] * 2_150 + [REPS[1]] * 2_000 + [REPS[2]] * 1_850, 6_000)
+
+        chance, small = (shares(pools(given(owners))[0]) for owners in (two, three))
+
+        assert (chance.skewed, chance.chance > 0.01) == (False, True)
+        assert (small.skewed, small.chance < 0.001) == (False, True)
+
+    def test_who_is_away_for_a_while_is_not_short(self):
+        """A third of the leads came while the fourth rep was away."""
+        there, away = [REPS[at % 4] for at in range(120)], [REPS[at % 3] for at in range(120)]
+
+        found = {one.rep: one for one in shares(pools(given([*there, *away, *there], apart_s=7_200))[0]).reps}
+
+        assert found[REPS[3]].got == 60
+        assert found[REPS[3]].even == pytest.approx(60, abs=2)
+
     def test_who_was_not_there_is_not_short(self):
         """A rep who comes for the last third has a third of an even share to get."""
         owners = [REPS[at % 3] for at in range(200)] + [REPS[at % 4] for at in range(120)]
@@ -222,6 +242,14 @@ class TestOrders:
         found = pools(leads)
 
         assert {(pool.sources, pool.regular) for pool in found} == {(("Web",), 1.0), (("Fair",), 1.0)}
+
+    def test_who_is_alone_has_no_run(self):
+        """Of two reps one is away for a week: the other gets all leads, as must be."""
+        both = REPS[:2] * 30
+
+        found = shares(pools(given([*both, *REPS[:1] * 80, *both], apart_s=7_200))[0])
+
+        assert (found.runs, found.skewed) == (False, False)
 
     def test_leads_of_one_second_have_no_order_of_their_own(self):
         """A burst is read in the order of the cycle, not in that of ids, which here go backwards."""
@@ -301,6 +329,7 @@ def test_working_time_counts_open_hours_alone():
 
     assert [opening.local(at).strftime("%a %H:%M") for at in (friday, monday)] == ["Fri 16:30", "Mon 09:10"]
     assert opening.working_s(friday, monday) == 40 * 60
+    assert opening.working_s(friday + 3_600, monday) == 10 * 60
     assert opening.next_open(friday + 3_600) == monday - 600
     assert (opening.is_open(friday), opening.is_open(friday + 3_600)) == (True, False)
 
