@@ -44,6 +44,11 @@ def test_every_example_can_be_typed(name, line):
     assert f"{asked.command} {getattr(asked, 'verb', '')}".strip().startswith(name)
 
 
+def test_no_page_is_left_of_a_command_that_is_gone():
+    """A page that nobody can open is not kept."""
+    assert sorted(set(PAGES) - set(NAMES)) == []
+
+
 def test_a_command_without_a_page_is_left_as_it_is():
     """The walk changes what it has a page for, and meets verbs below commands."""
     root = argparse.ArgumentParser(prog="x")

@@ -3,7 +3,7 @@
 from lead_router.app.auditing import Asked, audit_files, audit_org
 from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained, explained
-from lead_router.app.looking import START_ROUTER, Status, diagnose, open_jobs, status
+from lead_router.app.looking import START_ROUTER, Status, backup, diagnose, open_jobs, status
 from lead_router.app.noticing import Tried, try_channels
 from lead_router.app.observing import GroupReport, observe_report
 from lead_router.app.planning import Plan, plan
@@ -38,6 +38,7 @@ __all__ = [
     "audit_org",
     "audit_page",
     "audit_summary",
+    "backup",
     "check_files",
     "check_org",
     "diagnose",

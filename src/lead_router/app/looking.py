@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from pathlib import Path
 
 from lead_router.app.hops import Hops
 from lead_router.app.noticing import notice_findings
@@ -18,7 +19,7 @@ from lead_router.core.hidden import scrub
 from lead_router.core.model import Configuration, Snapshot, Switch
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
-from lead_router.jobs import damage, doubt, known_orgs, missing_file, whereabouts
+from lead_router.jobs import Copy, back_up, damage, doubt, known_orgs, missing_file, whereabouts
 from lead_router.loops.verification import suspected
 from lead_router.ports import Finding, JobStore, QueueView
 from lead_router.ports.books import Books
@@ -81,6 +82,11 @@ def open_jobs(settings: Settings, wired: Wired | None = None) -> JobStore:
     orgs = known_orgs(settings.database)
     org_id = orgs[0] if len(orgs) == 1 else "" if not orgs else (wired or wire(settings)).tokens.token().org_id
     return store_of(settings, org_id)
+
+
+def backup(settings: Settings, to: Path) -> Copy:
+    """A copy of the SQLite job database, taken beside a router that runs; see `back_up`."""
+    return back_up(settings.database, to)
 
 
 def status(settings: Settings) -> Status:

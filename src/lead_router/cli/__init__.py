@@ -53,6 +53,7 @@ def _carried_out(asked: Namespace) -> int:
         "status": commands.status,
         "doctor": commands.doctor,
         "init": commands.init,
+        "backup": commands.backup,
         "jobs": commands.jobs,
         "console": commands.console,
         "demo": commands.demo,

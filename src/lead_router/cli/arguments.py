@@ -47,6 +47,10 @@ def parser() -> argparse.ArgumentParser:
     init.add_argument("--to", type=Path, default=Path(".env"), metavar="FILE", help="where (default: .env)")
     init.add_argument("--force", action="store_true", help="overwrite the file if it exists")
 
+    backup = commands.add_parser("backup", help="copy an SQLite job database while the router runs")
+    backup.add_argument("to", type=Path, metavar="FILE", help="the copy; a file that is there is not overwritten")
+    _reading(backup)
+
     _jobs(commands.add_parser("jobs", help="look at jobs; retry or discard dead ones"))
     _console(commands.add_parser("console", help="now, groups, a lead's story, dead jobs and plans in a browser"))
 

@@ -122,6 +122,13 @@ def init(words: argparse.Namespace) -> int:
     return 0
 
 
+def backup(words: argparse.Namespace) -> int:
+    """`backup`: a copy of the job database, beside a router that runs."""
+    copy = app.backup(settings_of(words), words.to)
+    print(as_json(copy) if words.json else f"copied to {copy.path}, {copy.size_bytes:,} bytes, whole and checked")
+    return 0
+
+
 def demo(words: argparse.Namespace) -> int:
     """`demo`: the whole thing on this machine, with a report."""
     from lead_router.demo import play  # noqa: PLC0415 - only this command needs it

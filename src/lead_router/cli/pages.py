@@ -73,7 +73,6 @@ _OPERATING: Final = {
             ("lead-router backup /var/backups/lead-router.db", "a copy, beside a router that runs"),
             ("lead-router backup --json copy.db", "where it is, and how large, for machines"),
         ),
-        alone=True,
     ),
     "completion": Page(
         "Prints the script by which a shell completes the commands, verbs, options and their values.",
