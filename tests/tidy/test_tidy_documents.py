@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     "README.md",
     "tests/README.md",
+    "deploy/COMPARISON.md",
     "deploy/RUNBOOK.md",
     "salesforce_metadata/README.md",
     "salesforce_metadata/CONTRACT.md",
