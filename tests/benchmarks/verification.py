@@ -50,11 +50,12 @@ def main(words: Sequence[str] | None = None) -> int:
 def _judged(company: Company, what: str) -> Verified:
     rest = company.rig.rest_org.rest
     calls, began = rest.usage().calls, time.perf_counter()
-    tracemalloc.start()
     seen = verified_in(SalesforceBooks(rest), company.rig.store)
+    took, calls = time.perf_counter() - began, rest.usage().calls - calls
+    tracemalloc.start()
+    verified_in(SalesforceBooks(rest), company.rig.store)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    took, calls = time.perf_counter() - began, rest.usage().calls - calls
     told = f"{seen.rows} rows, {seen.leads} leads, {seen.jobs} jobs: {len(seen.findings)} drifts"
     _say(
         f"{what}: {told}, {calls} calls, {took:.1f} s (the simulated org's time included), peak {peak / 2**20:.0f} MiB"

@@ -158,3 +158,20 @@ def test_a_lead_taken_by_hand_bears_nothing_and_one_in_a_lower_round_is_behind()
     assert (found.kind, [one.new for one in found.changes]) == (Drift.ROUND, [2, later.idempotency_key])
     assert judged_stamp(replace(later, outcome="Manual"), behind) is None
     assert judged_stamp(replace(later, lead_key=f"{OTHER}.2"), behind) is None
+
+
+def test_a_turn_whose_row_was_deleted_since_the_look_before_excuses_whoever_may_have_had_it():
+    """Their place, last turn and number moved as that turn moved them: what lacks is the row."""
+    former = group(
+        member("A", last_turn=1, leads_received=1, next_turn=10**9),
+        member("B", last_turn=2, leads_received=1, next_turn=10**9),
+        turn=2,
+    )
+    now = group(
+        member("A", last_turn=3, leads_received=2, next_turn=2 * 10**9),
+        member("B", last_turn=4, leads_received=2, next_turn=2 * 10**9),
+        turn=4,
+        clock=10**9,
+    )
+    rows = [row(0, 1), row(0, 2, "B"), row(0, 4, "B")]
+    assert kinds(judged(now, tallied(0, 4, rows), former)) == [(Drift.MISSING, 0, 3)]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import structlog
 
-from lead_router.core.drift import Drifted
+from lead_router.core.drift import Drift, Drifted
 from lead_router.core.model import Group
 from lead_router.errors import Ending, LeadRouterError, RateLimited
 from lead_router.loops.breaker import Breaker
@@ -30,6 +30,8 @@ LOOKS = 3  # each counts all rows; a group that moved at all of them is judged a
 PAGES_MAX = 10  # of jobs, and of new rows, at one look
 OVERLAP = timedelta(minutes=10)  # clocks of hosts, databases and Salesforce may differ by that much
 _REMEDY = "`lead-router verify` shows all of it, with --repair what the ledger proves; the runbook has each cause"
+
+_OF_LEADS = frozenset({Drift.ROUND, Drift.STAMP, Drift.SHOWN_GROUP})
 
 _Told: TypeAlias = tuple[str, str, str, int | None]
 
@@ -70,7 +72,8 @@ class Verifying:
         self._due_at = self._monotonic() + self._pause_s
         self._pause_s = min(2 * self._pause_s, self._every_s)
         try:
-            found = [*self._rotations(), *self._jobs(), *self._leads()]
+            for part in (self._rotations, self._jobs, self._leads):
+                self._tell(part())
         except Ending:
             return False
         except LeadRouterError as fault:
@@ -84,7 +87,6 @@ class Verifying:
         self._due_at = self._monotonic() + self._every_s
         self._pause_s = min(FIRST_S, self._every_s)
         self._fault = ""
-        self._tell(found)
         return True
 
     def _failed(self, text: str, **more: bool) -> None:
@@ -105,6 +107,7 @@ class Verifying:
                 if drift:
                     continue  # the look before stays what the next one is held against
             self._former[group.id] = group
+            self._put_right(group.key)
         return found
 
     def _jobs(self) -> list[Drifted]:
@@ -132,6 +135,13 @@ class Verifying:
                 told = {"group": one.group, "epoch": one.epoch, "turn": one.turn, "record": one.record}
                 _log.warning("rotation_drifted", kind=one.kind, **told, text=one.text, cause=one.cause, remedy=_REMEDY)
         self._told |= seen.keys()
+
+    def _put_right(self, group: str) -> None:
+        """What was told of the group is not so any more; should it come again, it is told again."""
+        ended = {key for key in self._told if key[1] == group and key[0] not in _OF_LEADS}
+        if ended:
+            _log.info("rotation_put_right", group=group)
+        self._told -= ended
 
     def close(self) -> None:
         """Free the store."""
