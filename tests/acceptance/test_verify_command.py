@@ -18,7 +18,7 @@ def test_a_member_that_was_edited_by_hand_is_found_shown_and_put_right(tmp_path)
         try:
             Form(org).post_together([company.lead(number) for number in range(12)])
             until(lambda: len(org.rows("Lead_Assignment__c")) == 12, SETTLE_S, "12 leads routed")
-            until(lambda: router.run("status", "--json").json()["queue"]["done"] == 12, SETTLE_S, "12 jobs done")
+            until(lambda: _idle(router.run("status", "--json").json()["queue"]), SETTLE_S, "every job done")
             assert router.run("verify").code == 0
             member = max(org.rows("Round_Robin_Member__c"), key=lambda row: row["Leads_Received__c"] or 0)
             wrong = {"Leads_Received__c": member["Leads_Received__c"] + 5}
@@ -42,6 +42,11 @@ def test_a_member_that_was_edited_by_hand_is_found_shown_and_put_right(tmp_path)
             assert router.stop() == 0
         finally:
             router.kill()
+
+
+def _idle(queue):
+    """A lead that a sweep found before its event came has two jobs."""
+    return queue["done"] >= 12 and queue["queued"] == queue["working"] == 0
 
 
 def test_an_org_that_is_away_is_exit_code_3(tmp_path, monkeypatch, capsys):
