@@ -6,11 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lead_router.core.decay import lost, odds
+from lead_router.core.decay import ODDS, lost, odds
 
-FIRST_S, LAST_S = 0.1, 3600.0
+FIRST_S, LAST_S = 0.01, 3600.0
 FIVE_MINUTES_S = 300.0
-TICKS = ((0.1, "0.1 s"), (1.0, "1 s"), (10.0, "10 s"), (60.0, "1 min"), (300.0, "5 min"), (1800.0, "30 min"))
+TICKS = (
+    (0.01, "10 ms"),
+    (0.1, "0.1 s"),
+    (1.0, "1 s"),
+    (10.0, "10 s"),
+    (60.0, "1 min"),
+    (300.0, "5 min"),
+    (1800.0, "30 min"),
+)
 LEVELS = ((1.0, "100 %"), (0.5, "50 %"), (0.0, "0"))
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 12, 10, 26
 _POINTS = 60
@@ -68,7 +76,8 @@ def curves(waits_ms: Sequence[int], *, width: int, height: int) -> Curves:
     def up(share: float) -> int:
         return round(bottom - share * (bottom - _TOP))
 
-    moments = [FIRST_S * (LAST_S / FIRST_S) ** (step / _POINTS) for step in range(_POINTS + 1)]
+    evenly = (FIRST_S * (LAST_S / FIRST_S) ** (step / _POINTS) for step in range(_POINTS + 1))
+    moments = sorted({*evenly, *(minutes * 60 for minutes, _ in ODDS)})
     fallen = " L".join(f"{across(at)} {up(odds(at / 60))}" for at in moments)
     return Curves(
         width=width,
