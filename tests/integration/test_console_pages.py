@@ -46,7 +46,8 @@ def test_now_tells_what_waits_what_is_dead_and_what_was_given(rig: ConsoleRig):
 def test_groups_tell_who_is_next_and_why_somebody_is_off_duty(rig: ConsoleRig):
     """Turns against the fair share; an absence with its end, an admin's word without one; who left is still counted."""
     org = rig.rest_org
-    rig.leads(3)
+    org.update(org.refs["bob_emea"], Weight__c=2)
+    rig.leads(4)
     rig.drain()
     now = rig.clock.now()
     org.insert("Member_Absence__c", User__c=org.refs["ann"], Start__c=now.isoformat(), End__c="2026-12-24T08:00:00Z")
@@ -54,15 +55,15 @@ def test_groups_tell_who_is_next_and_why_somebody_is_off_duty(rig: ConsoleRig):
     org.insert("Round_Robin_Member__c", Group__c=org.refs["emea"], User__c=cem, Active__c=False)
     with rig.console() as browser:
         told = words(browser.get("/groups?days=1"))
-        assert "3 turns in the period" in told
+        assert "4 turns in the period" in told
         assert "Next is Bob ." in told
-        assert "Bob 1 1 −0.5 on duty, next" in told  # noqa: RUF001 - a minus sign
-        assert "Ann 1 2 +0.5 absent until" in told
+        assert "Bob 2 3 +0.3 on duty, next" in told
+        assert "Ann 1 1 −0.3 absent until" in told  # noqa: RUF001 - a minus sign
         assert "back 2026-12-24 08:00:00Z" in told
         assert "Cem 1 0 – member inactive" in told  # noqa: RUF001 - nothing
         org.delete(org.refs["ann_emea"])
     with rig.console() as browser:
-        assert "Ann – 2 – no member any more" in words(browser.get("/groups"))  # noqa: RUF001 - nothing
+        assert "Ann – 1 – no member any more" in words(browser.get("/groups"))  # noqa: RUF001 - nothing
         assert "Turns of the last" in words(browser.get("/groups?days=1e9"))
 
 
