@@ -14,6 +14,7 @@ from lead_router.app.wiring import Wired
 from lead_router.cli.explaining import _account, _plain
 from lead_router.cli.show import as_json
 from lead_router.cli.touching import _told
+from lead_router.loops.firsttouch import LAPSES_S
 from lead_router.salesforce.activities import readable
 from org_simulator.switches import Switches
 from support.office import Office
@@ -111,6 +112,20 @@ def test_a_lead_is_told_when_it_is_due(office: Office):
     )
     assert "no first-touch clock runs: touched: there is an activity" in _account(after)
     assert _plain(before)["first_touch"] == before.first_touch
+
+
+def test_a_lead_of_before_the_clock_is_told_to_be_left_alone(office: Office):
+    """The job database knows since when a group's leads are looked after; without it the times stand as they are."""
+    office.clock.advance(60)
+    lead = office.given()
+    office.clock.advance(LAPSES_S + 60)
+    office.loop.step()
+    told = explained_in(wired(office), lead, at=None, store=office.store)
+
+    assert told.first_touch == (
+        "no first-touch clock runs: it was given out before that of group 'emea' began, 2026-12-02 20:02:00Z"
+    )
+    assert str(explained_in(wired(office), lead, at=None).first_touch).startswith("first touch was due")
 
 
 def test_the_doctor_says_whether_activities_can_be_read(office: Office):

@@ -98,7 +98,7 @@ def explained_in(
     found = first.leads.get(lead_id)
     if found is None:
         return departed_in(wired, configuration, first, lead_id, store)
-    snapshot, due = _with_touches(configuration, snapshot_of(wired.org, configuration, [found], at=at), first)
+    snapshot, due = _with_touches(configuration, snapshot_of(wired.org, configuration, [found], at=at), first, store)
     ask = Ask(0, "", found.id, found.created_at, held=found.held)
     if store is not None:
         snapshot = with_elders(wired.org, store, configuration, snapshot, waiting=True)
@@ -125,11 +125,15 @@ def explained_in(
     return told if store is None else with_jobs(told, store)
 
 
-def _with_touches(configuration: Configuration, seen: Snapshot, first: Snapshot) -> tuple[Snapshot, str | None]:
+def _with_touches(
+    configuration: Configuration, seen: Snapshot, first: Snapshot, store: JobStore | None
+) -> tuple[Snapshot, str | None]:
     """With the activities that were read first, together with groups, and what the first-touch clock says then."""
     found = replace(seen, touches=first.touches, blind=first.blind)
     (lead,) = found.leads.values()
-    return found, told_of_clock(configuration, found, lead)
+    position = configuration.rollout.first_touch.value
+    began = {} if store is None else store.clocks_began(position=position)
+    return found, told_of_clock(configuration, found, lead, began)
 
 
 def _lead(lead_id: str) -> str:

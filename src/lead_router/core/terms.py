@@ -6,7 +6,7 @@ is about one round: who comes next has a term of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -130,10 +130,12 @@ def _touched(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> st
     return "touched: there is an activity" if lead.id in snapshot.touches else None
 
 
-def told(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> str | None:
+def told(
+    configuration: Configuration, snapshot: Snapshot, lead: Lead, began: Mapping[str, datetime] | None = None
+) -> str | None:
     """What the clock has to say of the lead, as a person reads it; None where no clock asks about it.
 
-    Activities of before the reminder are not looked for.
+    Activities of before the reminder are not looked for. `began` is by group id since when it is looked after.
     """
     group = watched(configuration).get(lead.routed_by or "")
     if group is None:
@@ -141,7 +143,9 @@ def told(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> str | 
     found = running(configuration, snapshot, lead)
     if isinstance(found, Stopped):
         return f"no first-touch clock runs: {found.reason}"
-    term = found.term
+    term, since = found.term, (began or {}).get(group.id)
+    if since is not None and term.since < since:
+        return f"no first-touch clock runs: it was given out before that of group '{group.key}' began, {_shown(since)}"
     reminder = f", a reminder at {_shown(term.remind_at)}" if term.remind_at is not None else ""
     due = "was due" if term.due_at <= snapshot.taken_at else "due"
     live = configuration.rollout.first_touch is Switch.LIVE

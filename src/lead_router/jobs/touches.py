@@ -24,6 +24,8 @@ _CLOCKS: Final = """
     RETURNING group_id, began_at
 """
 
+_BEGAN: Final = "SELECT group_id, began_at FROM touch_clock WHERE org_id = :org_id AND position = :position"
+
 _MARK: Final = """
     INSERT INTO touch_mark (org_id, lead_id, round, mark, group_id, owner_id, due_at, marked_at)
     SELECT :org_id, r.value ->> 'lead_id', CAST(r.value ->> 'round' AS BIGINT), r.value ->> 'mark',
@@ -59,6 +61,10 @@ class SqlTouches(Verbs):
         rows = listed({"group_id": group_id} for group_id in sorted(group_ids))
         found = self._write(_CLOCKS, rows=rows, position=position, lapses_ms=in_ms(lapses_s)) if group_ids else []
         return {row["group_id"]: views.instant(row["began_at"]) for row in found}
+
+    def clocks_began(self, *, position: str) -> Mapping[str, datetime]:
+        """A look alone: no clock begins by it."""
+        return {row["group_id"]: views.instant(row["began_at"]) for row in self._read(_BEGAN, position=position)}
 
     def mark_touches(self, marks: Sequence[TouchMark]) -> tuple[TouchMark, ...]:
         """In one order, so that two that mark the same do not wait for each other."""

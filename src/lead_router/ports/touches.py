@@ -39,6 +39,10 @@ class Touches(Protocol):
         """
         ...
 
+    def clocks_began(self, *, position: str) -> Mapping[str, datetime]:
+        """Since when groups are looked after in this position, of those that were last looked after in it."""
+        ...
+
     def mark_touches(self, marks: Sequence[TouchMark]) -> tuple[TouchMark, ...]:
         """Write them down; answers those that were new, each to one caller only."""
         ...
