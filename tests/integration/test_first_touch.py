@@ -111,6 +111,17 @@ def _works(office: Office, lead: str) -> None:
     office.rest_org.update(lead, Status=WORKING)
 
 
+def _edits(office: Office, lead: str) -> None:
+    with office.org.transaction(office.rest_org.refs["ann"], auto_assign=False) as opened:
+        opened.update("Lead", lead, {"Phone": "+32 2 555 01 02"})
+
+
+def _takes_back(office: Office, lead: str) -> None:
+    office.rest_org.update(lead, OwnerId=office.rest_org.refs["dan"])
+    with office.org.transaction(office.rest_org.refs["ann"], auto_assign=False) as opened:
+        opened.update("Lead", lead, {"OwnerId": office.rest_org.refs["ann"]})
+
+
 def _calls(office: Office, lead: str) -> None:
     office.logs_call(lead)
 
@@ -133,7 +144,7 @@ def _deletes(office: Office, lead: str) -> None:
     office.rest_org.delete(lead)
 
 
-TOUCHES = [_works, _calls, _finishes, _meets, _gives_on, _deletes]
+TOUCHES = [_works, _edits, _takes_back, _calls, _finishes, _meets, _gives_on, _deletes]
 
 
 @pytest.mark.parametrize("touch", TOUCHES)

@@ -81,6 +81,8 @@ def touched_leads_stay(play: Play) -> Iterator[str]:
             yield f"{lead['Id']} was touched, {lead['Status']}, and taken from {lead['OwnerId']}"
         if row["Assigned_From__c"] != lead["OwnerId"] or int(row["Round__c"]) != int(lead["Routing_Round__c"] or 0) + 1:
             yield f"{lead['Id']} was taken from {row['Assigned_From__c']} in round {row['Round__c']}"
+        if lead["LastModifiedById"] == lead["OwnerId"]:
+            yield f"{lead['Id']} was changed by its owner, and taken from {lead['OwnerId']}"
         given_at = datetime.fromisoformat(str(lead["Routed_At__c"]))
         begun = play.witness.steps[seen.step].commits if seen.step is not None else seen.number
         for other in play.witness.commits[:begun]:

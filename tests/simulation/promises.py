@@ -77,9 +77,7 @@ def nobody_twice(play: Play) -> Iterator[str]:
             if before and after and former != after["OwnerId"] and seen.ours:
                 again = "reroute" in firm.traits and given.get(change.id) == former
                 asked = bool(firm.intake_statuses) and before["Status"] in firm.intake_statuses
-                late = (
-                    untouched_round(after["Routing_Idem_Key__c"] or "") is not None and given.get(change.id) == former
-                )
+                late = untouched_round(after["Routing_Idem_Key__c"] or "") is not None  # `clocks` says from whom
                 if former not in firm.intakes and not again and not asked and not late:
                     yield f"{change.id} was taken from {former} and given to {after['OwnerId']}"
             if after and former != after["OwnerId"]:

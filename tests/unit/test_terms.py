@@ -157,6 +157,7 @@ def test_only_leads_of_which_something_may_be_due_are_looked_at():
         ({}, (turned(outcome="Manual"),), {}, "no turn of a group gave it out last"),
         ({}, (turned(group_id="g9"),), {}, "the group that gave it out is not live"),
         ({"Status": "Working"}, (), {}, "touched: its status is 'Working'"),
+        ({"LastModifiedById": user("A")}, (), {}, "touched: its owner changed it"),
         ({}, (), {"touches": {lead_id(1): NOW}}, "touched: there is an activity"),
         ({}, (), {"blind": True}, "whether it was touched cannot be told: this user may not read activities"),
         ({"routed_at": None}, (turned(created_at=None),), {}, "group 'emea' has no first-touch clock"),

@@ -14,6 +14,7 @@ from lead_router.core import hours
 from lead_router.core.eligible import accepted
 from lead_router.core.keys import untouched_round
 from lead_router.core.model import Configuration, Group, Lead, LedgerRow, Mode, Outcome, Snapshot, Switch
+from lead_router.core.touch import CHANGED_BY
 from lead_router.errors import BadCriteria
 
 
@@ -125,6 +126,8 @@ def _touched(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> st
         return f"which leads are untouched cannot be told: {untouched}"
     if not untouched.matches(lead.fields, snapshot.taken_at):
         return f"touched: its status is '{lead.status}'" if "Status" in untouched.fields else "touched: it was changed"
+    if lead.fields.get(CHANGED_BY) == lead.owner_id:
+        return "touched: its owner changed it"  # each routing is the router's own change, so this one came later
     if snapshot.blind:
         return "whether it was touched cannot be told: this user may not read activities"
     return "touched: there is an activity" if lead.id in snapshot.touches else None
