@@ -9,6 +9,7 @@ import pytest
 
 from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.ports import Bury, Done, Position, Release, Retry
+from lead_router.ports.notices import NewNotice, NoticeKind, Sent
 from support.databases import CHANNEL, new_job
 from support.worker_rig import Rig
 
@@ -60,6 +61,18 @@ def test_what_no_other_record_tells_is_synced(database, ending, synced):
     store.end([(jobs[0], ending), (jobs[1], Done("assigned"))])
 
     assert noting.synced == [True, False, synced]
+
+
+def test_that_a_notice_is_being_sent_is_synced(database):
+    """Else a lost machine would send it twice. Of a claim and of what came of it no more than that may be lost."""
+    store = database.open(channels=lambda _notice: ("team",))
+    store.notify([NewNotice("key", NoticeKind.ASSIGNED, "00Q000000000001AAA", "005000000000001AAA", 1, "Rule 'All'.")])
+    store._engine = noting = Noting(store._engine)
+    taken = store.take_notice("team", lease_s=60.0, pace_s=0.0)
+    store.sending(taken, lease_s=60.0)
+    store.end_notice(taken, Sent())
+
+    assert noting.synced == [False, True, False]
 
 
 def test_a_lease_on_the_stream_is_not(database):
