@@ -148,7 +148,7 @@ def api_name(part: Part, what: str) -> str:
     """The part as a Salesforce field's API name."""
     name = text(part, what).strip()
     if not _API_NAME.fullmatch(name):
-        raise Misconfigured(f"{part.at}: {what} is an API name such as Industry or Lead_Score__c, not '{name}'")
+        raise Misconfigured(f"{part.at}: {what} is an API name such as NumberOfEmployees, not '{name}'")
     return name
 
 
