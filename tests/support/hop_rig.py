@@ -79,7 +79,10 @@ class Later(Executor):
 
 
 class HopRig:
-    """`loop` asks `outside`; `latency_s` is how long its calls take while they are well, a hanging one its time-out."""
+    """`loop` asks `outside`; `latency_s` is how long its calls take while they are well, a hanging one its time-out.
+
+    While it `wants` nothing, leads come as to a router without hops.
+    """
 
     def __init__(
         self,
@@ -92,6 +95,7 @@ class HopRig:
         latency_s: Callable[[], float] = lambda: 0.3,
     ) -> None:
         self.outside = outside
+        self.wants = True
         self.latency_s = latency_s
         (path / "enrichment.yaml").write_text(file.format(url=outside.url), encoding="utf-8")
         read = read_provider(path / "enrichment.yaml")
@@ -155,7 +159,7 @@ class HopRig:
             submission = submission_of(self.rig.rest_org.row(lead_id), configuration)
             payload = {"event_at": self.clock.now().isoformat()}
             jobs.append(NewJob(create_key(self.rig.org.org_id, lead_id), lead_id, lead_id, payload, submission))
-        self.rig.store.record(jobs, wanted=wanted_now(configuration, self.promptness))
+        self.rig.store.record(jobs, wanted=wanted_now(configuration, self.promptness) if self.wants else None)
 
     def play(self, seconds: float, *, step_s: float = 0.25) -> None:
         """Let time pass, with all loops at work beside each other."""
