@@ -171,6 +171,24 @@ def test_what_a_person_typed_is_never_overwritten(hops, outside):
     assert values(hops, between) == ("Farming", 900, "Hot")
 
 
+def test_what_is_typed_within_the_same_second_is_not_overwritten_either(hops):
+    """The condition tells seconds: a lead that was changed just now is left for later."""
+    (lead,) = hops.leads(1)
+    hops.play(0.75)
+    hops.clock.advance(9)
+    hops.rig.rest_org.update(lead, Title="CEO")
+    plain = hops.loop._filling._org.fill
+
+    def typed(fills):
+        if not hops.lead(lead)["Industry"]:
+            hops.rig.rest_org.update(lead, Industry="Farming")
+        return plain(fills)
+
+    hops.loop._filling._org.fill = typed
+    hops.play(40, step_s=1)
+    assert values(hops, lead) == ("Farming", 900, "Hot")
+
+
 def test_late_values_are_written_on_a_lead_that_somebody_works_on(hops, outside):
     """It was routed long ago and changed since: what is blank is filled, owner and the rest stay."""
     outside.mode = "hang"
