@@ -23,13 +23,16 @@ from lead_router.jobs.engine import Engine, Row, Run, Step, T
 from lead_router.jobs.statements import LINE_UP, RECORD_POSITION
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
+from lead_router.loops.enriching import Enriching
+from lead_router.loops.filling import Filling
 from lead_router.loops.firsttouch import FirstTouch
 from lead_router.loops.intake import Intake
 from lead_router.loops.listening import Listening
 from lead_router.loops.predecessors import listener_name, succeed, worker_name
+from lead_router.loops.promptness import Promptness, wanted_now
 from lead_router.loops.upkeep import Upkeep
 from lead_router.loops.worker import Worker
-from lead_router.ports import Hold
+from lead_router.ports import Hold, Wanted
 from lead_router.salesforce.auth import Login, TokenHolder
 from lead_router.salesforce.changes import own_change
 from lead_router.salesforce.cometd import CometdSource
@@ -41,7 +44,9 @@ from lead_router.salesforce.wire import open_session
 from org_simulator.wire.adapter import OrgAdapter
 from org_simulator.wire.faults import Fault
 from org_simulator.wire.world import World
+from simulation import hopping
 from simulation.stream import Poll, embed, killed, outside
+from support.hop_rig import Later
 
 if TYPE_CHECKING:
     from simulation.play import Play
@@ -234,6 +239,10 @@ class Host:
         return any(one.process_id == process_id and one.alive for one in self.routers)
 
 
+def _wanted(current: Current, promptness: Promptness) -> Wanted | None:
+    return wanted_now(current.get(), promptness)
+
+
 class Router:
     """One place for a process on a host; each `start` is a new process, `kill` its end."""
 
@@ -254,13 +263,15 @@ class Router:
         self.source: CometdSource | None = None
         self.recorded = False
         self.org: Asked | None = None
+        self.calls: Later | None = None
         host.routers.append(self)
 
     @property
     def names(self) -> list[str]:
         """The loops, whether the process lives or not."""
         workers = (f"worker-{number}" for number in range(1, self.workers + 1))
-        return ["intake", *workers, "upkeep", *(() if self.play.clock_dice is None else ("touch",))]
+        touch = () if self.play.clock_dice is None else ("touch",)
+        return ["intake", *workers, "upkeep", *touch, *(() if self.play.outside is None else ("enriching",))]
 
     def point(
         self, when: str, kind: str, what: str, leads: tuple[str, ...] = (), others: tuple[str, ...] = ()
@@ -303,6 +314,8 @@ class Router:
             return self.start()
         if name == "intake":
             self.play.server.wake()
+        if name == "enriching" and self.calls is not None:
+            self.calls.tick()
         self.running.append(name)
         try:
             self.recorded = False
@@ -342,16 +355,21 @@ class Router:
         tokens = TokenHolder(login, session, now=host.now, sleep=self.play.elapse, dice=dice, monotonic=clock.monotonic)
         rest = Rest(tokens, session)
         rollout = AS_SET_OUT if self.play.clock_dice is None else ALL_LIVE
-        unassigned = Unassigned(queues=firm.intake_names, statuses=firm.intake_statuses, rollout=rollout)
+        asking = None if self.play.outside is None or self.anonymous else hopping.ASKING
+        unassigned = Unassigned(
+            queues=firm.intake_names, statuses=firm.intake_statuses, rollout=rollout, enrichment=asking
+        )
         org = Asked(rest, unassigned, now=host.now)
         self.org = org
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
         current, breaker = Current(org.configuration()), Breaker(clock.monotonic)
+        promptness = Promptness(Breaker(clock.monotonic))
+        wanted = partial(_wanted, current, promptness)
         listening = Listening(
             self._store(org_id),
             current,
-            partial(self._intake, tokens, org_id, current, dice),
+            partial(self._intake, tokens, org_id, current, dice, wanted),
             channel=CHANNEL,
             name=listener_name(host.name, self.process_id),
             monotonic=clock.monotonic,
@@ -384,7 +402,10 @@ class Router:
             keep_done_s=KEEP_DONE_S,
             wake=lambda: None,
             breaker=breaker,
+            wanted=wanted,
         )
+        if self.play.outside is not None:
+            made["enriching"] = self._enriching(org, self._store(org_id), current, self.play.outside, promptness)
         if self.play.clock_dice is not None:
             made["touch"] = FirstTouch(
                 org,
@@ -399,7 +420,32 @@ class Router:
             )
         self.loops = made
 
-    def _intake(self, tokens: TokenHolder, org_id: str, current: Current, dice: random.Random, hold: Hold) -> Intake:
+    def _enriching(
+        self, org: Asked, store: SqlJobStore, current: Current, provider: hopping.Outside, promptness: Promptness
+    ) -> Enriching:
+        self.calls = hopping.calls(self.play, provider)
+        return Enriching(
+            org,
+            store,
+            current,
+            provider,
+            promptness,
+            Filling(org, store, current, now=self.host.now),
+            pool=self.calls,
+            wait=hopping.at_once,
+            monotonic=self.play.clock.monotonic,
+            wake=lambda: None,
+        )
+
+    def _intake(
+        self,
+        tokens: TokenHolder,
+        org_id: str,
+        current: Current,
+        dice: random.Random,
+        wanted: Callable[[], Wanted | None],
+        hold: Hold,
+    ) -> Intake:
         store, clock = self._store(org_id), self.play.clock
         source = CometdSource(
             channel=CHANNEL,
@@ -423,6 +469,7 @@ class Router:
             own=own,
             wait_s=POLL_S,
             wake=lambda: None,
+            wanted=wanted,
             hold=hold,
         )
 

@@ -32,7 +32,7 @@ from org_simulator.switches import Switches
 from org_simulator.wire.faults import Fault, Faults
 from org_simulator.wire.start import BASE_URL
 from org_simulator.wire.world import ConnectedApp, World
-from simulation import clocks, faults, people
+from simulation import clocks, faults, hopping, people
 from simulation.company import Company
 from simulation.hosts import CHANNEL, Crashed, Host, Point, Router
 from simulation.inside import Inside
@@ -50,7 +50,7 @@ ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are rout
 CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
 IDLE_ROUNDS_MAX = 25
-WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1, "touch": 2}
+WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1, "touch": 2, "enriching": 3}
 
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
 INSIDE_OFTEN = 0.25
@@ -93,6 +93,7 @@ class Play:
         self.company.found()
         people.settle(self.company)
         self.clock_dice = clocks.settle(self.company, seed=self.seed)
+        self.outside = hopping.settle(self.seed)
         self.org = org
         self.worlds = [self._world(user_id) for user_id in self.company.users]
         self.trigger: Trigger | None = None
@@ -316,6 +317,7 @@ class Play:
         self.counts["meddled"] += 1
         self._touch(point)
         self._first_touch(point.leads)
+        self._types(point.leads)
         racing = faults.COMMIT in point.what and point.when == "before"
         if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
             self._inside_acts(self.inside, point.leads)
@@ -332,6 +334,13 @@ class Play:
                 self._some_router("intake" if point.loop == "intake" else "worker")  # a lease may be over
         elif point.kind != "login":
             self._some_router()
+
+    def _types(self, near: Sequence[str]) -> None:
+        """Where there is a provider, somebody types what it is asked for."""
+        done = None if self.outside is None else hopping.types(self.company, self.outside, near)
+        if done is not None:
+            self.count("enrichment: typed")
+            self.note(done)
 
     def _first_touch(self, near: Sequence[str]) -> None:
         """Where there is a clock, somebody does something about a lead before it runs out, or just then."""
@@ -387,6 +396,8 @@ class Play:
         self.company.mends()
         if self.trigger is not None:
             self.trigger.mends()
+        if self.outside is not None:
+            self.outside.well = True
         for host in self.hosts:
             host.offset_s = 0.0
         least = self.dice.choice(CALMS_MIN)

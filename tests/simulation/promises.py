@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lead_router.core.keys import create_key, untouched_round
-from simulation import clocks, duties, rebuilt
+from simulation import clocks, duties, hopping, rebuilt
 from simulation.company import COUNTRIES
 from simulation.witness import Seen
 
@@ -373,6 +373,7 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "overrides": overrides_are_true,
     "nothing drifted": rebuilt.nothing_drifted,
     **clocks.CHECKS,
+    **hopping.CHECKS,
 }
 
 
