@@ -192,7 +192,12 @@ def test_groups_tell_how_far_they_are_from_fair(rig, metrics):
     rig.rest_org.update(rig.rest_org.refs["ann_emea"], Next_Turn__c=20_000_000_000)
     client.glance()
     found = told(metrics)
+    for name in ("ann_emea", "bob_emea"):
+        rig.rest_org.update(rig.rest_org.refs[name], Active__c=False)
+    client.glance()
+    empty = told(metrics)
 
+    assert (empty["fairness_gap_leads", "emea"], empty["members_on_duty", "emea"]) == (0, 0)
     assert 0 < fair < 1
     assert found["fairness_gap_leads", "emea"] > 5
     assert found["members_on_duty", "emea"] == 2
@@ -249,6 +254,31 @@ def test_a_database_that_is_away_takes_its_figures_along_and_nothing_else(metric
 
     assert (found["database_up",], found["ready",]) == (0, 1)
     assert [key for key in found if key[0] == "queue_jobs"] == []
+
+
+def test_figures_of_a_database_that_goes_away_are_not_told_on(rig, metrics):
+    """F7: what was read before says nothing of now."""
+    store, clock = rig.open(), [0.0]
+
+    class Away:
+        def depths(self):
+            if clock[0]:
+                raise StoreUnavailable("gone")
+            return asked_once
+
+        def close(self):
+            pass
+
+    asked_once = store.depths()
+    queue = QueueLook(Away, lambda: clock[0])
+    metrics.look_at(lambda: gauges.of_queue(queue.look))
+    before = told(metrics)
+    clock[0] = 6.0
+    after = told(metrics)
+    queue.close()
+
+    assert (before["database_up",], after["database_up",]) == (1, 0)
+    assert [key for key in after if key[0] == "queue_jobs"] == []
 
 
 def test_a_database_that_hangs_holds_up_no_scrape(metrics):

@@ -40,8 +40,8 @@ ALLOWED = _gauge("lead_router_api_allowed", "Calls that the org is allowed in 24
 LEFT = _gauge("lead_router_api_left", "Calls that are left to the org, as Salesforce last told.")
 GAP = _gauge(
     "lead_router_fairness_gap_leads",
-    "Of a live group's members on duty, by how many leads the one furthest from its fair share is off, as the rotation "
-    "was last read. Below 1 where all may take every lead; up to 2 is owed to one who may not.",
+    "Of a live group's members on duty that take every lead, by how many leads the one furthest from its fair share is "
+    "off, as the rotation was last read. Below 1 by the rules of the rotation.",
     "group",
 )
 ON_DUTY = _gauge("lead_router_members_on_duty", "Members of a live group who may take leads now.", "group")
@@ -116,7 +116,8 @@ def of_groups(groups: Mapping[str, Group], configuration: Configuration, at: dat
             ids = on_duty(group, moment)
             duty = [member for member in group.members if member.id in ids]
             yield ON_DUTY, len(duty), (group.key,)
-            yield GAP, max(map(abs, gaps(group.clock, duty).values()), default=0.0), (group.key,)
+            every = [member for member in duty if not member.accepts.strip()]
+            yield GAP, max(map(abs, gaps(group.clock, every).values()), default=0.0), (group.key,)
 
 
 def of_queue(look: Callable[[], Depths | None]) -> Iterator[Told]:

@@ -66,10 +66,12 @@ def gaps(clock: int, duty: Sequence[Member]) -> dict[str, float]:
     """By how many leads each of those on duty, with a weight, is ahead of its fair share; negative where behind.
 
     That is its distance from the mean of all, by weight, in its own strides: where all are on duty all the time, what
-    it was given less what its weight is due. Never below -2, as no more is owed.
+    it was given less what its weight is due.
     """
+    if not duty:
+        return {}
     start = _starts(clock, list(duty))
-    middle = _mean(duty, [*start.values()]) if duty else 0
+    middle = _mean(duty, [*start.values()])
     return {member.id: (start[member.id] - middle) / stride(member) for member in duty}
 
 
