@@ -23,7 +23,7 @@ SHORTEST = SECOND // WEIGHT_MAX
 
 _BY_HAND = "somebody, or another program, wrote the field"
 _COPIED = "the member was typed, imported or copied from another one"
-_SET_BACK = "was lowered while the rule Turn_Moved was off, or the group was restored from a copy"
+_SET_BACK = "was lowered while the rule that guards it was off, or the group was restored from a copy"
 
 
 @dataclass(frozen=True, slots=True)
