@@ -86,8 +86,8 @@ MUTATIONS = (
     Mutation(
         "stored-before-record",
         "loops/intake.py",
-        "        recorded = self._store.record(",
-        "        self._source.stored(delivery)\n        recorded = self._store.record(",
+        "        recorded = record(",
+        "        self._source.stored(delivery)\n        recorded = record(",
     ),
     Mutation(
         "no-owner-guard",
@@ -228,13 +228,13 @@ MUTATIONS = (
     Mutation(
         "no-release-of-claims",
         "loops/worker.py",
-        "        self._store.end([(job, Release(delay, why)) for job in routing.open.values()])",
+        "        self._store.end([(job, Release(delay, why, keeps_place=True)) for job in routing.open.values()])",
         "        del delay",
     ),
     Mutation(
         "breaker-for-ever", "loops/breaker.py", "return max(0.0, self._until - self._monotonic())", "return self._until"
     ),
-    Mutation("released-as-retry", "loops/worker.py", "Release(delay, why)", "Bury(why)"),
+    Mutation("released-as-retry", "loops/worker.py", "Release(delay, why, keeps_place=True)", "Bury(why)"),
     Mutation(
         "renumbered-position-kept",
         "salesforce/replay.py",
