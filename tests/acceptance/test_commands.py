@@ -165,7 +165,7 @@ def test_the_simulated_orgs_example_is_a_whole_org_to_route_in(tmp_path):
         found = router.run("doctor", "--json")
         assert (found.code, [one for one in found.json() if not one["ok"]]) == (0, [])
         (switches,) = (one["detail"] for one in found.json() if one["name"] == "switches")
-        assert switches == "duplicates live, matched owner live, reroutes observe"
+        assert switches == "duplicates live, matched owner live, reroutes observe, first touch off"
         try:
             router.start().await_event("lead_assigned", count=3)
             (started,) = router.events("router_started")

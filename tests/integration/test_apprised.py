@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import socket
 import threading
 import time
 
 import pytest
 
-from lead_router import log
 from lead_router.errors import Misconfigured
 from lead_router.hops.apprised import HUNG_MAX, Apprised
 from lead_router.ports.notices import Declined, Delivered, Down, Letter, Unclear
 from support.endpoint import CUT, DRIP, HANG, endpoint
+from support.loudly import loudly
 
 pytest.importorskip("apprise", reason="apprise is not installed: pip install 'lead-router[operations]'")
 
@@ -93,10 +92,9 @@ def test_calls_that_hang_are_bounded(outside):
 @pytest.mark.parametrize("answer", [200, 400, 404, 500, CUT, HANG])
 def test_no_secret_is_told(outside, answer):
     """F1: an address holds a token; neither log, at its most talkative, nor answer nor error repeats it."""
-    stream = io.StringIO()
-    log.configure("debug", stream=stream)
     outside.answers = [answer]
-    found = messenger(outside, deadline_s=0.5).send(LETTER)
+    with loudly() as stream:
+        found = messenger(outside, deadline_s=0.5).send(LETTER)
     assert len(outside.got) == 1
     assert SECRET not in repr(found)
     assert SECRET not in stream.getvalue()

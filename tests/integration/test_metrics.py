@@ -29,6 +29,7 @@ from lead_router.ports import Usage
 from lead_router.ports.meter import NO_METER
 from lead_router.ports.notices import Declined
 from lead_router.settings import Settings
+from support.loudly import loudly
 from support.notice_rig import Mailbox, NoticeRig, to_team
 from support.worker_rig import Rig
 
@@ -165,14 +166,12 @@ def test_failed_steps_are_counted_by_loop_and_kind(metrics):
 
 def test_each_warning_of_the_log_is_counted_by_its_event(metrics):
     """Whatever a part warns of can be an alert; its values stay in the log."""
-    former = structlog.get_config()
-    try:
+    with loudly():
         log.configure("info", io.StringIO(), metrics)
+        structlog.configure(cache_logger_on_first_use=False)
         logger = structlog.get_logger("a part")
         logger.warning("service_faulted", error="Bearer 00D")
         logger.info("lead_assigned", lead="00Q")
-    finally:
-        structlog.configure(**former)
 
     assert {key: value for key, value in told(metrics).items() if key[0] == "log_events_total" and value} == {
         ("log_events_total", "service_faulted", "warning"): 1
