@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.report import HERE
+from benchmarks.report import HERE, rewritten, table
 
 FILE = HERE / "report.json"
+HEADING = "# The figures and their targets"
 _WORDS = {">=": operator.ge, "<=": operator.le}
 
 
@@ -30,10 +31,24 @@ class Named:
 
 
 def put(figures: Mapping[str, Named], file: Path = FILE) -> None:
-    """Write the figures into the file, by name; those of other benchmarks stay."""
+    """Write the figures into the file, by name; those of other benchmarks stay. The report beside it tells of all."""
     before = json.loads(file.read_text("utf-8")) if file.exists() else {}
     known = {**before, **{name: _told(one) for name, one in figures.items()}}
     file.write_text(json.dumps(dict(sorted(known.items())), indent=2) + "\n", encoding="utf-8")
+    page = file.with_name("REPORT.md")
+    if page.exists():
+        every = {name: Named(**one) for name, one in sorted(known.items())}
+        page.write_text(rewritten(page.read_text("utf-8"), section(every)), encoding="utf-8")
+
+
+def section(figures: Mapping[str, Named]) -> str:
+    """All named figures as a section of the report, with their targets, and which are missed."""
+    rows = [("figure", "measured", "target", "", "beside")]
+    for name, one in figures.items():
+        rows.append((name, f"{one.value:,g} {one.unit}", one.target, _verdict(one), one.baseline))
+    reached = sum(one.reached for one in figures.values())
+    text = f"{reached} of {len(figures)} are reached. What bounds the others stands in their sections."
+    return f"{HEADING}\n\n{text} The same, for machines: `report.json`.\n\n{table(rows)}\n"
 
 
 def told(figures: Mapping[str, Named]) -> str:
@@ -48,6 +63,10 @@ def _told(one: Named) -> dict[str, object]:
     """Rounded, but not to where a target is reached that was missed."""
     near = replace(one, value=round(one.value, 3))
     return asdict(near if near.reached == one.reached else one)
+
+
+def _verdict(one: Named) -> str:
+    return "reached" if one.reached else "MISSED"
 
 
 def _missed(one: Named) -> str:

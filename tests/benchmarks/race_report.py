@@ -117,14 +117,15 @@ that is its use; Supabase's guide to PostgreSQL claims ten times the throughput 
 (https://github.com/supabase/agent-skills, `lock-skip-locked.md`). Over reps it is another thing: a row that is
 skipped *is* the rep whose turn it is. Public code that takes reps this way calls it an atomic round robin (seen in
 two repositories whose addresses are not known here: unverified). The tables show what of it holds: no lead is
-assigned twice, and the shares come near each other; but the order is no rotation, most leads come out of turn, and
-with more leads in flight than reps most look in vain and come again. That it is faster than waiting for a marker does
-reproduce, though by far less than tenfold; batches beat both.
+assigned twice, and with thousands of leads the shares come near each other, with a hundred they do not; the order is
+no rotation, most leads come out of turn, and with more leads in flight than reps most look in vain and come again.
+That it is faster than waiting for a marker reproduces with the most leads only, and by far less than tenfold; with
+fewer it is slower. Batches beat both.
 Oracle says of its own parallel assignment that the order within a batch as large as the number of servers is not
 guaranteed (https://docs.oracle.com/en/cloud/saas/fusion-service/faiec/order-in-which-srs-are-assigned.html).
 No published measurement of SKIP LOCKED over reps was found.
 
 *What bounds each.* Row lock and version check: one commit after the other, no two of them share a write to the disk.
-Lockless: the same row is updated by all, so it is no faster than the lock that would have made it right. FIFO by one:
-a write to the disk per lead; by 200: one per batch. The router: the simulated org's CPU.
+Lockless: the same row is updated by all, so it is hardly faster than the lock that would have made it right. FIFO by
+one: a write to the disk per lead; by 200: one per batch. The router: the simulated org's CPU.
 """

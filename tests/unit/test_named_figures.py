@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchmarks import __main__ as bench
-from benchmarks.named import Named, put, told
+from benchmarks.named import HEADING, Named, put, told
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,19 @@ def test_figures_of_other_benchmarks_stay(tmp_path):
     kept = json.loads(file.read_text("utf-8"))
     assert {name: one["value"] for name, one in kept.items()} == {"a": 2, "b": 3}
     assert kept["b"] == {"value": 3, "unit": "ms", "target": "<=10", "baseline": "y"}
+
+
+def test_the_report_tells_first_which_targets_are_missed(tmp_path):
+    """Where the section stands it is written anew, and what other benchmarks wrote stays."""
+    page = tmp_path / "REPORT.md"
+    page.write_text(f"{HEADING}\n\nold\n\n# Another\n\nkept\n", encoding="utf-8")
+    figures = {"slow": Named(12, "ms", "<=10", "a bare trip"), "quick": Named(2, "ms", "<=10", "x")}
+    put(figures, tmp_path / "report.json")
+
+    first, other = page.read_text("utf-8").split("# Another")
+    (row,) = [line for line in first.splitlines() if line.startswith("| slow")]
+    assert ("MISSED" in row, "1 of 2 are reached" in first) == (True, True)
+    assert ("old" in first, "kept" in other) == (False, True)
 
 
 def test_rounding_reaches_no_target(tmp_path):
