@@ -227,7 +227,10 @@ def checked(login: Login) -> Login:
     secret = login.client_secret.strip() if login.client_secret else None
     key = pem(login.private_key) if login.private_key else None
     if not login.client_id.strip():
-        raise Misconfigured("LEAD_ROUTER_CLIENT_ID is not set: it is the consumer key of the external client app")
+        raise Misconfigured(
+            "LEAD_ROUTER_CLIENT_ID is not set: it is the consumer key of the external client app. `lead-router init` "
+            "writes a settings file for it; one that is elsewhere is named by --env-file"
+        )
     if key is None and not secret:
         raise Misconfigured(
             "set LEAD_ROUTER_PRIVATE_KEY_FILE or LEAD_ROUTER_CLIENT_SECRET: without one no login is possible"
