@@ -39,6 +39,7 @@ class Modelled:
     lease: float = 0.0
     token: str | None = None
     locked: float = 0.0
+    discarded: bool = False
     held: bool = False
     asked: bool = False
 
@@ -167,12 +168,12 @@ class Queue(RuleBasedStateMachine):
         if dead and back:
             job.status, job.attempts, job.due = "queued", 0, self.now
         elif dead:
-            job.status = "done"
+            job.status, job.discarded = "done", True
 
     @rule()
     def forget(self):
-        """Done jobs alone are forgotten."""
-        done = [job.id for job in self.jobs.values() if job.status == "done"]
+        """Done jobs alone are forgotten; those that a person discarded are remembered for a year."""
+        done = [job.id for job in self.jobs.values() if job.status == "done" and not job.discarded]
         assert self.store.forget(older_than_s=-1, limit=1000) == len(done)
         for number in done:
             del self.jobs[number]
