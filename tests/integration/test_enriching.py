@@ -176,7 +176,7 @@ def test_what_is_typed_within_the_same_second_is_not_overwritten_either(hops):
     (lead,) = hops.leads(1)
     hops.play(0.75)
     hops.clock.advance(9)
-    hops.rig.rest_org.update(lead, Title="CEO")
+    hops.rig.rest_org.update(lead, Title="Buyer")
     plain = hops.loop._filling._org.fill
 
     def typed(fills):
@@ -194,11 +194,11 @@ def test_late_values_are_written_on_a_lead_that_somebody_works_on(hops, outside)
     outside.mode = "hang"
     (lead,) = hops.leads(1)
     hops.play(30, step_s=1)
-    hops.rig.rest_org.update(lead, Industry="Farming", Title="CEO", OwnerId=hops.rig.rest_org.refs["bob"])
+    hops.rig.rest_org.update(lead, Industry="Farming", Title="Buyer", OwnerId=hops.rig.rest_org.refs["bob"])
     outside.mode = "ok"
     hops.play(300, step_s=3)
     assert values(hops, lead) == ("Farming", 900, "Hot")
-    assert (hops.rig.owner(lead), hops.lead(lead)["Title"]) == ("Bob", "CEO")
+    assert (hops.rig.owner(lead), hops.lead(lead)["Title"]) == ("Bob", "Buyer")
 
 
 def test_values_that_do_not_fit_are_left_out_and_one_that_the_org_refuses_keeps_no_other_away(hops, outside):
