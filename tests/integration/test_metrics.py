@@ -17,21 +17,32 @@ from prometheus_client.parser import text_string_to_metric_families
 from lead_router import log
 from lead_router.app import gauges, hops, metering
 from lead_router.app.answering import PROMETHEUS, answering
+from lead_router.app.assembly import Assembly
+from lead_router.app.hops import Hops
 from lead_router.app.metering import Metering
 from lead_router.app.metrics import Metrics
 from lead_router.app.queuelook import QueueLook
+from lead_router.app.wiring import Wired
+from lead_router.core.keys import create_key
 from lead_router.core.model import Mode
 from lead_router.errors import StoreUnavailable
+from lead_router.hops.http_json import HttpJson
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.runner import Loop, Runner
 from lead_router.loops.vitals import Ear, Vitals
-from lead_router.ports import Usage
+from lead_router.ports import NewJob, Usage
 from lead_router.ports.meter import NO_METER
 from lead_router.ports.notices import Declined
 from lead_router.settings import Settings
+from support.hop_rig import HopRig
 from support.loudly import loudly
 from support.notice_rig import Mailbox, NoticeRig, to_team
+from support.provider import provider
+from support.router import until
 from support.worker_rig import Rig
+
+CHANNEL = "/data/LeadChangeEvent"
+SOON_S = 10.0
 
 
 @pytest.fixture
@@ -60,6 +71,16 @@ def told(metrics):
         for family in text_string_to_metric_families(text.decode())
         for one in family.samples
     }
+
+
+def assembled(rig, path, vitals):
+    """The parts of a process with a health address and a provider, as the program puts them together; and its meter."""
+    settings = Settings(health_address="0", database=f"sqlite:///{path / 'process.db'}")
+    org = rig.rig.rest_org
+    wired = Wired(org.holder, org.rest, org.client, Hops(None, rig.asking, HttpJson(rig.headers, timeout_s=5.0)))
+    meter = Metering(settings, vitals)
+    watched = {"breaker": Breaker(time.monotonic), "vitals": vitals, "meter": meter.meter, "breakers": {}}
+    return Assembly(settings, wired, rig.current, rig.rig.org.org_id, wake=lambda *_: None, **watched), meter
 
 
 @contextmanager
@@ -227,7 +248,7 @@ def test_the_queue_is_told_and_read_seldom(rig, metrics):
         return opened[-1]
 
     queue = QueueLook(store, time.monotonic)
-    metrics.look_at(lambda: gauges.of_queue(queue.look))
+    metrics.look_at(lambda: gauges.of_queue(queue.look, CHANNEL))
     first = told(metrics)
     rig.leads(2)
     second = told(metrics)
@@ -247,7 +268,7 @@ def test_a_database_that_is_away_takes_its_figures_along_and_nothing_else(metric
         raise StoreUnavailable("nobody there")
 
     queue = QueueLook(away, time.monotonic)
-    metrics.look_at(lambda: gauges.of_queue(queue.look))
+    metrics.look_at(lambda: gauges.of_queue(queue.look, CHANNEL))
     found = told(metrics)
     queue.close()
 
@@ -270,7 +291,7 @@ def test_figures_of_a_database_that_goes_away_are_not_told_on(rig, metrics):
 
     asked_once = store.depths()
     queue = QueueLook(Away, lambda: clock[0])
-    metrics.look_at(lambda: gauges.of_queue(queue.look))
+    metrics.look_at(lambda: gauges.of_queue(queue.look, CHANNEL))
     before = told(metrics)
     clock[0] = 6.0
     after = told(metrics)
@@ -284,7 +305,7 @@ def test_a_database_that_hangs_holds_up_no_scrape(metrics):
     """Who asks waits for a moment at most."""
     hangs = threading.Event()
     queue = QueueLook(lambda: hangs.wait(30) and None, time.monotonic)
-    metrics.look_at(lambda: gauges.of_queue(queue.look))
+    metrics.look_at(lambda: gauges.of_queue(queue.look, CHANNEL))
     began = time.monotonic()
     found = told(metrics)
     took = time.monotonic() - began
@@ -348,6 +369,54 @@ def test_notices_are_counted_by_what_came_of_them(tmp_path, metrics):
 
     found = told(metrics)
     assert (found["notices_total", "team", "unsent"], found["notices_total", "team", "sent"]) == (1, 1)
+
+
+def test_a_channel_that_was_given_up_is_no_stream_without_a_listener(rig, metrics):
+    """Its holder's row stays in the database when the setting names another channel: no alarm is to come of that."""
+    store = rig.open()
+    former = store.hold("/event/Former__chn", "a", lease_s=5.0)
+    rig.clock.advance(3_600)
+    hold = store.hold(CHANNEL, "b", lease_s=5.0)
+    store.keep(hold, subscribed=True)
+    queue = QueueLook(rig.open, time.monotonic)
+    metrics.look_at(lambda: gauges.of_queue(queue.look, CHANNEL))
+    found = told(metrics)
+    queue.close()
+
+    assert former.channel != CHANNEL
+    assert {key: value for key, value in found.items() if key[0].startswith("listener")} == {
+        ("listener_up", CHANNEL): 1,
+        ("listener_subscribed", CHANNEL): 1,
+    }
+
+
+def test_the_router_s_own_loop_tells_monitoring_what_the_provider_answered(tmp_path, vitals):
+    """As it is put together for a process: whoever scrapes finds the answers by outcome, and how long they took."""
+    with provider() as outside:
+        rig = HopRig(tmp_path, outside)
+        outside.answer = {"company": {"industry": "Steel"}}
+        parts, meter = assembled(rig, tmp_path, vitals)
+        loop = parts.enriching()
+        lead = rig.rig.rest_org.lead("ann@firm.example")
+        job = NewJob(create_key(parts.org_id, lead), lead, lead, {"event_at": rig.clock.now().isoformat()})
+        with (
+            closing(parts.store()) as store,
+            meter.looking(parts.wired, parts.current, parts.breakers, parts.store),
+            asked(vitals=vitals, metrics=meter.text) as ask,
+        ):
+            before = told(ask("/metrics")[2])
+            store.record([job], wanted=parts.wanted())
+            until(lambda: loop.step() and outside.asked and not loop._calls, SOON_S, "the provider's answer")
+            after = told(ask("/metrics")[2])
+        loop.close()
+        rig.close()
+
+    assert {key[1]: value for key, value in before.items() if key[0] == "enrichments_total"} == dict.fromkeys(
+        ("answered", "nothingknown", "pending", "unfit", "faulted", "known"), 0
+    )
+    assert (after["enrichments_total", "answered"], after["enrichment_seconds_count",]) == (1, 1)
+    assert after["breaker_open", "enrichment"] == 0
+    assert not any(lead in str(part) for key in after for part in key)
 
 
 def test_the_provider_s_answers_are_counted_and_timed(metrics):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from structlog.testing import capture_logs
 
 from lead_router.app.looking import drifted
+from lead_router.app.metrics import Metrics
 from lead_router.loops.verifying import FIRST_S, Verifying
 from lead_router.salesforce.books import SalesforceBooks
 from support.tampering import erase, tamper
@@ -138,3 +141,52 @@ def test_while_the_breaker_is_open_nothing_is_asked(rig, loop):
     before = rig.rest_org.rest.usage().calls
     assert not loop.step()
     assert rig.rest_org.rest.usage().calls == before
+
+
+def test_monitoring_is_told_how_many_groups_have_drifted_until_they_are_put_right(rig):
+    """An alarm that ended by itself while a rotation is still wrong would be forgotten."""
+    rig.leads(10)
+    rig.drain()
+    metrics = Metrics()
+    loop = Verifying(
+        SalesforceBooks(rig.rest_org.rest),
+        rig.open(),
+        now=rig.clock.now,
+        monotonic=rig.clock.monotonic,
+        every_s=EVERY_S,
+        breaker=rig.breaker,
+        meter=metrics,
+    )
+
+    def drifted_groups():
+        rig.clock.advance(EVERY_S)
+        assert loop.step()
+        return metrics.registry.get_sample_value("lead_router_drifted_groups")
+
+    member = member_of(rig, 9)
+    place = rig.rest_org.row(member)["Next_Turn__c"]
+    before = (metrics.registry.get_sample_value("lead_router_drifted_groups"), drifted_groups())
+    rig.rest_org.update(member, Next_Turn__c=place + 7_000_000)
+    wrong = (drifted_groups(), drifted_groups())
+    rig.rest_org.update(member, Next_Turn__c=place)
+    right = drifted_groups()
+    rig.rest_org.update(member, Next_Turn__c=place + 7_000_000)
+    again = drifted_groups()
+    loop.close()
+
+    assert (before, wrong, right, again) == ((0, 0), (1, 1), 0, 1)
+
+
+def test_a_look_without_sums_puts_nothing_right(rig, loop, monkeypatch):
+    """What could not be judged stands as it was told."""
+    member = member_of(rig, 9)
+    rig.rest_org.update(member, Next_Turn__c=rig.rest_org.row(member)["Next_Turn__c"] - 1)
+    assert later(rig, loop) == [("rotation_drifted", "next turn", "emea", 9)]
+    seen = SalesforceBooks.look
+    monkeypatch.setattr(SalesforceBooks, "look", lambda self, *, sums=False: replace(seen(self, sums=sums), sums=None))
+    rig.clock.advance(EVERY_S)
+    with capture_logs() as lines:
+        assert loop.step()
+    assert [one["event"] for one in lines] == ["rotations_not_summed"]
+    monkeypatch.undo()
+    assert later(rig, loop) == []

@@ -219,4 +219,5 @@ class Assembly:
             every_s=self.settings.verify_every_s,
             breaker=self.breaker,
             since=self.settings.ledger_since,
+            meter=self.meter,
         )

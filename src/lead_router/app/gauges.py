@@ -120,8 +120,12 @@ def of_groups(groups: Mapping[str, Group], configuration: Configuration, at: dat
             yield GAP, max(map(abs, gaps(group.clock, every).values()), default=0.0), (group.key,)
 
 
-def of_queue(look: Callable[[], Depths | None]) -> Iterator[Told]:
-    """The queue as the database holds it; where it does not answer, that alone."""
+def of_queue(look: Callable[[], Depths | None], listens_to: str) -> Iterator[Told]:
+    """The queue as the database holds it; where it does not answer, that alone.
+
+    Of who listens, only about the channel that this process listens to or would: one that was given up is in the
+    database still, and nobody is to listen to it.
+    """
     depths = look()
     yield DATABASE_UP, depths is not None, ()
     if depths is None:
@@ -134,7 +138,8 @@ def of_queue(look: Callable[[], Depths | None]) -> Iterator[Told]:
     if depths.last_sweep_s is not None:
         yield SWEEP_AGE, depths.last_sweep_s, ()
     for one in depths.heard:
-        yield from _of_channel(one)
+        if one.channel == listens_to:
+            yield from _of_channel(one)
     for channel, age_s in depths.positions:
         yield POSITION, age_s, (channel,)
 

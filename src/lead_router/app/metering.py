@@ -29,6 +29,7 @@ class Metering:
     """The process's meter, and what `/metrics` answers; where nobody can ask, it counts nothing."""
 
     def __init__(self, settings: Settings, vitals: Vitals) -> None:
+        self._channel = settings.stream_channel
         self._metrics = _metrics() if settings.health_address else None
         self.meter: Meter = self._metrics or NO_METER
         if self._metrics is not None:
@@ -50,7 +51,7 @@ class Metering:
         self._metrics.look_at(lambda: gauges.of_usage(wired.rest.usage()))
         self._metrics.look_at(lambda: gauges.of_groups(wired.org.groups(), current.get(), now()))
         self._metrics.look_at(partial(gauges.of_breakers, breakers))
-        self._metrics.look_at(partial(gauges.of_queue, queue.look))
+        self._metrics.look_at(partial(gauges.of_queue, queue.look, self._channel))
         try:
             yield
         finally:

@@ -22,6 +22,7 @@ from lead_router.loops.breaker import Breaker
 from lead_router.loops.verification import JOBS_PAGE, Jobs, Leads, confirmed, steady, suspected
 from lead_router.ports import JobStore
 from lead_router.ports.books import Books
+from lead_router.ports.meter import DRIFTED, NO_METER, Meter
 
 _log = structlog.get_logger(__name__)
 
@@ -49,6 +50,7 @@ class Verifying:
         every_s: float,
         breaker: Breaker,
         since: datetime | None = None,
+        meter: Meter = NO_METER,
     ) -> None:
         self._books = books
         self._store = store
@@ -57,10 +59,12 @@ class Verifying:
         self._every_s = every_s
         self._breaker = breaker
         self._since = since
+        self._meter = meter
         self._pause_s = min(FIRST_S, every_s)
         self._due_at = monotonic() + self._pause_s
         self._former: dict[str, Group] = {}
         self._told: set[_Told] = set()
+        self._drifted: set[str] = set()
         self._fault = ""
         self._done_at, self._done_id = now(), 0
         self._rows_at = now()
@@ -98,16 +102,21 @@ class Verifying:
         look = steady(self._books, sums=True, looks=LOOKS)
         if look.sums is None:
             _log.info("rotations_not_summed", groups=len(look.keys), text="too many members for one look")
+            return []
         found: list[Drifted] = []
+        self._drifted &= set(look.keys.values())
         for group in look.groups.values():
             former = self._former.get(group.id)
-            if look.sums is not None and suspected(group, look.sums, former, self._since).findings:
+            if suspected(group, look.sums, former, self._since).findings:
                 drift = confirmed(self._books, group, former, self._since).findings
                 found += drift
                 if drift:
+                    self._drifted.add(group.key)
                     continue  # the look before stays what the next one is held against
             self._former[group.id] = group
+            self._drifted.discard(group.key)
             self._put_right(group.key)
+        self._meter.set(DRIFTED, len(self._drifted))
         return found
 
     def _jobs(self) -> list[Drifted]:

@@ -143,6 +143,7 @@ ENRICHMENTS: Final = Figure(
     Kind.COUNTER,
     "Answers of the provider: answered, nothingknown, pending, unfit, faulted; known: it was not asked again.",
     ("outcome",),
+    known=(("answered",), ("nothingknown",), ("pending",), ("unfit",), ("faulted",), ("known",)),
 )
 
 ENRICHMENT_S: Final = Figure(
@@ -152,8 +153,14 @@ ENRICHMENT_S: Final = Figure(
     bounds=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
 
+DRIFTED: Final = Figure(
+    "lead_router_drifted_groups",
+    Kind.GAUGE,
+    "Groups whose rotation was not as the ledger has it when this process last looked; which, the log tells.",
+)
+
 FIGURES: Final = (
     *(LEADS, STAGE, EVENTS, STREAM_LAG, SWEPT, SWEEP_FINDS, LOOP_FAULTS, LOGGED),
-    *(NOTICES, ENRICHMENTS, ENRICHMENT_S),
+    *(NOTICES, ENRICHMENTS, ENRICHMENT_S, DRIFTED),
 )
 """All that loops tell; who adds one names it here."""
