@@ -1,11 +1,15 @@
-"""Statements that forget, a bounded number of rows each (`statements` says how they are spelled)."""
+"""Statements that forget, a bounded number of rows each (`statements` says how they are spelled).
+
+What goes is picked apart: within the condition of a DELETE, PostgreSQL may ask for it again for each row that it looks
+at, and finds others every time, as those of before are gone.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
 FORGET: Final = """
-    DELETE FROM routing_job WHERE id IN (
+    WITH picked AS MATERIALIZED (
         SELECT j.id FROM routing_job AS j
         WHERE j.org_id = :org_id AND j.status = 'done' AND j.completed_at < {now} - :older_ms
           AND (COALESCE(substr(j.outcome, 1, 10), '') <> 'discarded:' OR j.completed_at < {now} - :discarded_ms)
@@ -13,23 +17,25 @@ FORGET: Final = """
         LIMIT :limit
         {skip_locked}
     )
+    DELETE FROM routing_job WHERE id IN (SELECT id FROM picked)
     RETURNING id
 """
 
 FORGET_OBSERVED: Final = """
-    DELETE FROM observation WHERE org_id = :org_id AND idempotency_key IN (
+    WITH picked AS MATERIALIZED (
         SELECT j.idempotency_key FROM observation AS j
         WHERE j.org_id = :org_id AND j.observed_at < {now} - :older_ms
         ORDER BY j.observed_at
         LIMIT :limit
         {skip_locked}
     )
+    DELETE FROM observation WHERE org_id = :org_id AND idempotency_key IN (SELECT idempotency_key FROM picked)
     RETURNING idempotency_key
 """
 
 # Numbers tell the order of arrival. An org that tells all day what this program cannot read would fill the disk.
 FORGET_UNREADABLE: Final = """
-    DELETE FROM quarantine WHERE id IN (
+    WITH picked AS MATERIALIZED (
         SELECT j.id FROM quarantine AS j
         WHERE j.org_id = :org_id AND (
             j.last_at < {now} - :older_ms OR j.id <= (
@@ -40,5 +46,6 @@ FORGET_UNREADABLE: Final = """
         LIMIT :limit
         {skip_locked}
     )
+    DELETE FROM quarantine WHERE id IN (SELECT id FROM picked)
     RETURNING id
 """

@@ -146,7 +146,7 @@ CHANNELS: Final = """
 
 # One of a channel that nobody serves any more was never sent.
 FORGET: Final = """
-    DELETE FROM notice WHERE id IN (
+    WITH picked AS MATERIALIZED (
         SELECT j.id FROM notice AS j
         WHERE j.org_id = :org_id AND j.created_at < {now} - :older_ms AND j.status <> 'sending'
           AND COALESCE(j.completed_at, j.created_at) < {now} - :older_ms
@@ -154,6 +154,7 @@ FORGET: Final = """
         LIMIT :limit
         {skip_locked}
     )
+    DELETE FROM notice WHERE id IN (SELECT id FROM picked)
     RETURNING id
 """
 

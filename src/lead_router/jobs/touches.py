@@ -42,13 +42,15 @@ _MARKS: Final = """
 """
 
 _FORGET: Final = """
-    DELETE FROM touch_mark WHERE org_id = :org_id AND (lead_id, round, mark) IN (
+    WITH picked AS MATERIALIZED (
         SELECT j.lead_id, j.round, j.mark FROM touch_mark AS j
         WHERE j.org_id = :org_id AND j.marked_at < {now} - :older_ms
         ORDER BY j.marked_at
         LIMIT :limit
         {skip_locked}
     )
+    DELETE FROM touch_mark
+    WHERE org_id = :org_id AND (lead_id, round, mark) IN (SELECT lead_id, round, mark FROM picked)
     RETURNING lead_id
 """
 
