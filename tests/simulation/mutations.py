@@ -334,11 +334,7 @@ def _play(several: tuple[Mutation, ...], asked: argparse.Namespace) -> Found:
     """What the mutated sources break, in as many seeds as it takes. Raises RuntimeError where they cannot be played."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         copy = Path(folder)
-        for name in ("src", "salesforce_metadata", "tests/simulation"):
-            shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        if TOOLS.is_dir():  # of the parser: without it no copy plays the trigger
-            (copy / "tests/apex").mkdir()
-            (copy / "tests/apex/node_modules").symlink_to(TOOLS, target_is_directory=True)
+        copied(copy)
         for mutation in several:
             mutate(mutation, copy)
         names = ("seeds", "first", "enough", "processes")
@@ -356,6 +352,15 @@ def _play(several: tuple[Mutation, ...], asked: argparse.Namespace) -> Found:
     seeds: dict[str, list[str]] = json.loads(ended.stdout)
     red = [{what.partition(":")[0] for what in broken} for broken in seeds.values() if broken]
     return Found(len(seeds), len(red), Counter(name for one in red for name in sorted(one)))
+
+
+def copied(copy: Path) -> None:
+    """Put all that a play is made of into the folder."""
+    for name in ("src", "salesforce_metadata", "tests/simulation", "tests/support"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    if TOOLS.is_dir():  # of the parser: without it no copy plays the trigger
+        (copy / "tests/apex").mkdir()
+        (copy / "tests/apex/node_modules").symlink_to(TOOLS, target_is_directory=True)
 
 
 def source(mutation: Mutation, root: Path) -> Path:

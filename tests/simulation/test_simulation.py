@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from simulation.__main__ import replay
-from simulation.mutations import MUTATIONS, TABLE, Mutation, experiments, source
+from simulation.mutations import MUTATIONS, TABLE, Mutation, copied, experiments, source
 from simulation.play import played
 from simulation.promises import broken
 from simulation.shared import shared
@@ -91,6 +91,17 @@ def test_what_a_mutation_breaks_is_there(mutation: Mutation):
     """The line stands in production once, and is changed: else the table of mutations would tell of nothing."""
     assert source(mutation, TESTS.parent).read_text(encoding="utf-8").count(mutation.old) == 1
     assert mutation.old != mutation.new
+
+
+def test_a_copy_to_be_broken_holds_all_that_a_play_is_made_of(tmp_path: Path):
+    """Else no mutation could be played, and no row of the table be written again."""
+    copied(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path / 'src'}{os.pathsep}{tmp_path / 'tests'}"}
+    words = [sys.executable, "-c", "import simulation.single; print(simulation.single.__file__)"]
+
+    ended = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    assert (ended.stdout.strip(), ended.stderr) == (str(tmp_path / "tests/simulation/single.py"), "")
 
 
 def test_the_table_of_mutations_has_no_hole():
