@@ -9,7 +9,7 @@ FIRST ?= 1000
 # Tests are spread over this many processes; 0 runs them in one, for a debugger.
 WORKERS ?= 2
 
-.PHONY: demo test browser-test soak bench fuzz audit coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
+.PHONY: demo test browser-test deployment-test soak bench fuzz audit coverage format lint types imports check apex-tools apex-check apex-format apex-test apex-mutation apex-gate-test clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/.run: pyproject.toml
@@ -38,6 +38,12 @@ browser-test: $(VENV)/.dev
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[browser]' || true
 	@PYTHONPATH=tests $(BIN)/python -m browser.install
 	@$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+
+# The image's steps done in a folder and run from there, and deploy/ judged by tools that are not ours. What is missing, a package
+# index or a tool, is skipped in sight.
+deployment-test: $(VENV)/.dev
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[deployment]' || true
+	@$(BIN)/python -m pytest -m deployment tests/deployment $(ARGS)
 
 # Histories by seed beyond those of `make test`, on all cores; a night's worth. Each red one names the command that shows it.
 soak: $(VENV)/.dev

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,19 +14,11 @@ import yaml
 from lead_router.cli.arguments import parser
 from lead_router.loops.runner import DRAIN_S
 from lead_router.settings import Settings
+from support.image import stages
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 NEEDED = {"pyproject.toml", "README.md", "LICENSE", "src", "salesforce_metadata"}
-KUBERNETES = "1.32"
-
-
-def steps():
-    """The image's stages, each a list of (word, text); a step that goes on over lines is one."""
-    text = re.sub(r"\\\n", " ", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"))
-    lines = [line.split(None, 1) for line in text.splitlines() if line and not line.startswith("#")]
-    starts = [at for at, (word, _) in enumerate(lines) if word == "FROM"]
-    return [lines[at:end] for at, end in zip(starts, [*starts[1:], len(lines)], strict=True)]
 
 
 def told(stage, word):
@@ -38,14 +29,6 @@ def documents(path):
     return list(yaml.safe_load_all((DEPLOY / path).read_text(encoding="utf-8")))
 
 
-def tool(name):
-    """A program of this interpreter's environment or of the path; the test skips, in sight, where there is none."""
-    found = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
-    if found is None:
-        pytest.skip(f"no {name} here")
-    return found
-
-
 def accepted(*words):
     ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -53,7 +36,7 @@ def accepted(*words):
 
 def test_the_image_is_built_in_one_stage_and_run_in_another():
     """No build tool, no pip and no source goes on; what is copied is what the build needs."""
-    build, final = steps()
+    build, final = stages()
     copied = {word for text in told(build, "COPY") for word in text.split()[:-1]}
 
     assert copied == NEEDED
@@ -62,9 +45,18 @@ def test_the_image_is_built_in_one_stage_and_run_in_another():
     assert "--no-compile" not in told(build, "RUN")[0]
 
 
+def test_nothing_but_what_the_image_is_built_from_goes_to_who_builds_it():
+    """A settings file, a key or a job database of the checkout must not leave the machine."""
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+
+    assert rules[0] == "*"
+    assert {line[1:] for line in rules if line.startswith("!")} == NEEDED
+
+
 def test_the_image_runs_as_a_user_with_a_number_and_without_a_shell():
     """A name could not be checked from outside; a shell would not hand SIGTERM on."""
-    _, final = steps()
+    _, final = stages()
     (user,) = told(final, "USER")
     forms = [*told(final, "ENTRYPOINT"), *told(final, "CMD"), told(final, "HEALTHCHECK")[0].partition("CMD ")[2]]
 
@@ -75,7 +67,7 @@ def test_the_image_runs_as_a_user_with_a_number_and_without_a_shell():
 
 def test_all_of_them_give_a_stop_the_time_of_the_drain_and_the_same_user():
     """One number in three files."""
-    (user,) = told(steps()[1], "USER")
+    (user,) = told(stages()[1], "USER")
     (compose,) = documents("compose.yml")
     pod = documents("kubernetes/router.yaml")[0]["spec"]["template"]["spec"]
 
@@ -129,22 +121,6 @@ def test_the_pods_are_restricted_spread_and_probed():
     assert probes == {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
     assert (deployment["spec"]["replicas"], budget["spec"]["minAvailable"]) == (2, 1)
     assert parser().parse_args(router["args"]).command == "run"
-
-
-def test_a_linter_finds_nothing_in_the_image():
-    """hadolint, where it is."""
-    accepted(tool("hadolint"), str(DEPLOY / "Dockerfile"))
-
-
-def test_the_compose_file_meets_its_specification():
-    """The published schema, where its checker is."""
-    accepted(tool("check-jsonschema"), "--builtin-schema", "vendor.compose-spec", str(DEPLOY / "compose.yml"))
-
-
-def test_the_manifests_meet_the_schemas_of_kubernetes():
-    """Strictly: a field that does not exist is a fault. The monitor is another operator's kind, and is not checked."""
-    files = [str(DEPLOY / "kubernetes" / name) for name in ("router.yaml", "settings.yaml")]
-    accepted(tool("kubernetes-validate"), "-k", KUBERNETES, "--strict", *files)
 
 
 @pytest.mark.skipif(shutil.which("logrotate") is None, reason="no logrotate here")
