@@ -13,11 +13,10 @@ import asyncio
 import json
 import multiprocessing
 import random
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -31,8 +30,9 @@ from aiosfstream_ng import Client, ReplayOption
 from aiosfstream_ng.auth import AuthenticatorBase
 from grpc.aio import insecure_channel
 
-from benchmarks.named import Named, put, told
+from benchmarks.named import put, told
 from benchmarks.report import HERE, machine, rewritten
+from benchmarks.streams_report import PEER, named, ratio_table, section, table
 from lead_router.core.ids import to18
 from lead_router.jobs import open_store
 from lead_router.log import configure
@@ -58,7 +58,6 @@ EVENTS = 5_000
 ORG = to18(ORG_ID[:15])
 RUNS = 3
 WITHIN_S = 120.0
-PEER = "aiosfstream-ng, nothing stored"
 CALM = Terms(poll_s=0.5, reconnect_s=40.0)  # a busy machine ends no session
 BARE = "bare gRPC call, nothing read"
 
@@ -83,20 +82,21 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=RUNS, help="of each way, in turns; medians are told")
     parser.add_argument("--json", type=Path, default=HERE / "streams.json", metavar="FILE")
     parser.add_argument("--record", action="store_true", help="write the section of REPORT.md and named figures anew")
+    parser.add_argument("--again", action="store_true", help="tell of what the JSON file holds, and measure nothing")
     options = parser.parse_args(words)
     configure("error")
-    started = machine()
-    seen = rates(options.events, options.runs)
+    if options.again:
+        written = json.loads(options.json.read_text("utf-8"))
+    else:
+        written = {"machine": machine(), "events": options.events, "events_per_s": rates(options.events, options.runs)}
+        options.json.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    seen = written["events_per_s"]
     figures = named(seen)
-    sys.stdout.write("\n".join((*table(seen), "", told(figures), started)) + "\n")
-    written = {"machine": started, "events": options.events, "events_per_s": seen}
-    options.json.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+    lines = (*table(seen), "", *ratio_table(seen), "", told(figures), written["machine"])
+    sys.stdout.write("\n".join(lines) + "\n")
     if options.record:
-        section = SECTION.format(
-            events=options.events, runs=options.runs, machine=started, table="\n".join(table(seen))
-        )
         report = HERE / "REPORT.md"
-        report.write_text(rewritten(report.read_text("utf-8"), section), encoding="utf-8")
+        report.write_text(rewritten(report.read_text("utf-8"), section(written)), encoding="utf-8")
         put(figures)
     return 0
 
@@ -120,22 +120,6 @@ def rates(events: int, runs: int) -> dict[str, list[float]]:
                 seen[way].append(events / thread.submit(took).result())
                 sys.stderr.write(f"run {run} of {runs}: {way}: {seen[way][-1]:,.0f} events/s\n")
     return seen
-
-
-def named(seen: Mapping[str, Sequence[float]]) -> dict[str, Named]:
-    """Pub/Sub API against CometD, run by run, on the engine that the router comes with."""
-    pairs = zip(seen["Pub/Sub API, SQLite"], seen["CometD, SQLite"], strict=True)
-    ratio = statistics.median(pubsub / cometd for pubsub, cometd in pairs)
-    return {"pubsub_vs_cometd": Named(round(ratio, 2), "times", ">=0.7", "our CometD source, wire to job row, SQLite")}
-
-
-def table(seen: Mapping[str, Sequence[float]]) -> list[str]:
-    """A row for each way."""
-    rows = [f"| {'way':<30} | events/s (median) | least to most      |", f"| {'-' * 30} | {'-' * 16}: | {'-' * 17}: |"]
-    for way, several in seen.items():
-        spread = f"{min(several):,.0f} to {max(several):,.0f}"
-        rows.append(f"| {way:<30} | {statistics.median(several):>17,.0f} | {spread:>18} |")
-    return rows
 
 
 def _cometd(org: Org, store: Any) -> EventSource:
@@ -266,26 +250,6 @@ def _serve(pipe: Connection, events: int) -> None:
     with served(org, CALM) as url, pubsub_served(org) as endpoint:
         pipe.send(Org(url, endpoint.address, org.sessions.issue(INTEGRATION)))
         pipe.recv()
-
-
-SECTION = """# Two streams, from the wire to a committed job row
-
-Written by `PYTHONPATH=tests python -m benchmarks.streams --record`. {events:,} creations of leads wait in a simulated
-org; {runs} runs of each way, taken in turns. Machine: {machine}; the org is a process beside the one that is measured.
-
-{table}
-
-*CometD* and *Pub/Sub API* are the router's sources, each with intake and job store as in `lead-router run`: every event
-is a job row on disk when it counts, with the stream's position in the same transaction. Over CometD a transaction holds
-what one long poll brought (a thousand events and more when so many wait), over Pub/Sub API at most 100, which is all
-that may be pending.
-
-*aiosfstream-ng* is its own receive loop, to which a position or a job is nothing; it reads JSON as our source does.
-
-*The bare gRPC call* counts events and looks into none: what the simulated org's side and gRPC leave to a source that
-asks for 100 only when it has 100. The org makes each event's Avro body before the first run. Against Salesforce the way
-there and back is the bound instead: 100 events each time.
-"""
 
 
 if __name__ == "__main__":
