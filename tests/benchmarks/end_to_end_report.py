@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from benchmarks.chart import Panel, svg
 from benchmarks.figures import PER, Burst, Lone, Play, Seen, floor_calls, middle
-from benchmarks.lone_stages import TRIED, stage_table
+from benchmarks.lone_stages import stage_table, tried
 from benchmarks.report import MARK, table
 
 CHART = "end-to-end.svg"
@@ -87,7 +87,7 @@ def section(seen: Seen, machine: str) -> str:
     ]
     told = ", ".join(f"{one.lost} of {one.leads} in {threads} threads at {ms} ms" for ms, threads, one in lost)
     tables = {"lone": lone_table(seen.lone), "stages": stage_table(seen.lone), "bursts": burst_table(seen)}
-    return SECTION.format(machine=machine, tried=TRIED, chart=CHART, lost=told, **tables)
+    return SECTION.format(machine=machine, tried=tried(seen.lone), chart=CHART, lost=told, **tables)
 
 
 def _owned(one: Burst, play: Play, until_s: float) -> Iterator[tuple[float, float]]:

@@ -46,13 +46,24 @@ of the later ones:
   takes the next long poll want its interpreter at once: kept. The read's p50 came from 5.9 to 4.7, its p99 from 28 to
   11 (100 leads each, after all the rest).
 
-All in all p99 came from 54 (48 to 72) to 40 (27 to 58, and 234 once) before the last of these; p50 stayed. The
-first lead of a run is slow and is not counted here.
+In those runs p99 of the whole came from 54 (48 to 72) to 40 (27 to 58, and 234 once) before the last of these; p50
+stayed. The first lead of a run is slow and is not counted.{now}
 
 *What bounds it*: one sync to disk, without which an event could be acknowledged and lost; the event's way
 through the org and its long poll; two requests by requests and simple-salesforce, each in Python on both sides,
 while three processes share two cores. The slowest leads met a slow sync, which is the disk's and its other
 users', or a slow request, which is the org's and the scheduler's as much as the router's."""
+
+
+def tried(several: Sequence[Lone]) -> str:
+    """The same, and beside the figures by hand those of the run that is told of."""
+    if not several:
+        return TRIED.format(now="")
+    whole, beyond = (
+        " and ".join(f"{getattr(one, figure)(99):,.0f} at {one.latency_ms} ms" for one in several)
+        for figure in ("wait_ms", "overhead_ms")
+    )
+    return TRIED.format(now=f" In the run of the tables above\np99 was {whole}, and beyond two bare trips {beyond}.")
 
 
 def staged(

@@ -59,14 +59,29 @@ def main(words: Sequence[str] | None = None) -> int:
         return 1
     figures = report.named(runs)
     rows = {f"{figure.name} by {way}": rates for (way, figure), rates in runs.items()}
-    options.json.write_text(json.dumps({"machine": before, "per second": rows}, indent=1) + "\n", encoding="utf-8")
+    options.json.write_text(
+        json.dumps({"machine": before, "jobs": options.jobs, "per second": rows}, indent=1) + "\n", encoding="utf-8"
+    )
     sys.stdout.write(f"{report.table(runs)}\n{told(figures)}\n{before}; all figures are in {options.json}\n")
     if options.record and missing():
         sys.stderr.write("nothing is recorded, as ways are left out\n")
     elif options.record:
         put(figures)
-        report.record(runs, before)
+        command = f"python -m benchmarks.queues --jobs {options.jobs} --runs {options.runs} --record"
+        report.record(runs, sizes(options.jobs), command, before)
     return 0
+
+
+def sizes(jobs: int) -> report.Sizes:
+    """What is timed of each figure where so many jobs are worked off."""
+    single, hundreds = (_handed(jobs * GIVEN[together] // DRAINED, together)[1] for together in (1, 100))
+    return report.Sizes(single, hundreds, jobs, max(PER_KEY, jobs // max(SLOW_PART.values())))
+
+
+def _handed(count: int, together: int) -> tuple[int, int]:
+    """Jobs handed in, and those of them that are timed: the first transaction of each turn is not counted."""
+    given = max(count, 2 * TURNS * together)
+    return given, given - TURNS * together
 
 
 def measured(jobs: int, runs: int) -> Runs:
@@ -101,8 +116,7 @@ def _rates(
 def _handed_in(figure: Figure, count: int, known: Iterable[str], server: Server | None) -> dict[str, float]:
     """In short turns: a disk that others use answers ten times later from one second to the next."""
     took: dict[str, float] = defaultdict(float)
-    count = max(count, 2 * TURNS * figure.together)  # the first transaction of each turn is not counted
-    timed = count - TURNS * figure.together
+    count, timed = _handed(count, figure.together)
     names = [name for name in known if WAYS[name].synced]
     with ExitStack() as opened:
         urls = {name: opened.enter_context(_empty(name, server)) for name in names}

@@ -35,6 +35,7 @@ Runs: TypeAlias = Mapping[tuple[str, Figure], Sequence[float]]
 CHART = HERE / "queues.svg"
 SHARED, EMBEDDED = "PostgreSQL", "SQLite"
 NO_SYNC = ", no sync"
+FLOOR = "the floor: one bare row, synced"
 SINGLE_TARGET = 3.0  # times both others
 
 
@@ -45,6 +46,9 @@ def table(runs: Runs) -> str:
     rows += [
         (figure.name, *(_cell(runs.get((name, figure), ()), name, figure) for name in names)) for figure in FIGURES
     ]
+    floors = {way: runs.get((name, SINGLE), ()) for name, way in ((floor.SHARED, SHARED), (floor.EMBEDDED, EMBEDDED))}
+    if any(floors.values()):
+        rows.append((FLOOR, *(_spread(floors[name]) if floors.get(name) else "" for name in names)))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["| " + " | ".join(_placed(row, widths)) + " |" for row in rows]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -121,12 +125,34 @@ def beneath(runs: Runs) -> str:
     return floor.told(floors, others, SINGLE_TARGET)
 
 
-def record(runs: Runs, machine: str) -> None:
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How many jobs each figure is of: handed in one by one, by the hundred, and worked off, in each run."""
+
+    single: int
+    hundreds: int
+    drained: int
+    fewer: int
+    """Jobs that the slow ones are given to work off."""
+
+
+def section(runs: Runs, sizes: Sizes, command: str, machine: str) -> str:
+    """Its part of REPORT.md; `command` is what measured it."""
+    found = {"runs": max(map(len, runs.values())), "machine": machine, "table": table(runs), "chart": CHART.name}
+    counts = {
+        "single": f"{sizes.single:,}",
+        "hundreds": f"{sizes.hundreds:,}",
+        "drained": f"{sizes.drained:,}",
+        "fewer": f"{sizes.fewer:,}",
+    }
+    return SECTION.format(**found, **counts, command=command, floor=beneath(runs), bounds=BOUNDS)
+
+
+def record(runs: Runs, sizes: Sizes, command: str, machine: str) -> None:
     """Write the chart and the section of REPORT.md anew."""
     CHART.write_text(chart(runs), encoding="utf-8")
     page = HERE / "REPORT.md"
-    found = {"runs": max(map(len, runs.values())), "machine": machine, "table": table(runs), "chart": CHART.name}
-    text = SECTION.format(**found, floor=beneath(runs), bounds=BOUNDS)
+    text = section(runs, sizes, command, machine)
     page.write_text(rewritten(page.read_text(encoding="utf-8"), text), encoding="utf-8")
 
 
@@ -145,7 +171,11 @@ def _ratio(runs: Runs, ours: str, theirs: str, figures: Sequence[Figure]) -> flo
 def _cell(rates: Sequence[float], name: str, figure: Figure) -> str:
     if not figure.workers and name.endswith(NO_SYNC):
         return "as synced"
-    return f"{statistics.median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})" if rates else "not offered"
+    return _spread(rates) if rates else "not offered"
+
+
+def _spread(rates: Sequence[float]) -> str:
+    return f"{statistics.median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f})"
 
 
 def _placed(row: Sequence[str], widths: Sequence[int]) -> list[str]:
@@ -154,7 +184,10 @@ def _placed(row: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 SECTION = """# The queue beside procrastinate and pgqueuer
 
-Written by `PYTHONPATH=tests python -m benchmarks.queues --record`. Medians of {runs} runs (least to most), in turns.
+Written by `PYTHONPATH=tests {command}` (`make bench ARGS=--record` runs it
+with 2,000 jobs and two runs): medians of {runs} runs (least to most), in turns. In each run {single} jobs are handed in
+one by one, {hundreds} by the hundred, and {drained} are worked off ({fewer} by procrastinate, which fetches one by one
+and is no faster among more). The floor is a transaction of one bare row without an index.
 Machine: {machine}; workers, and the PostgreSQL server of all but SQLite, share it.
 
 {table}
@@ -176,7 +209,7 @@ The named ratios of jobs worked off are against those, the same durability as ou
 statistics before jobs are worked off. Connecting is not counted, nor the first transaction of what hands jobs in, nor
 what workers do before the first job is done (pgqueuer's take some 0.2 s to start). Each job must have run once, and
 those of a key in their order, or nothing is told. Ours counts a job as done when its end is committed, the others
-when it ran, which is the sooner. Procrastinate is given a quarter of the jobs to work off.
+when it ran, which is the sooner.
 
 {floor}
 {bounds}"""

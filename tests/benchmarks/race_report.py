@@ -10,10 +10,11 @@ from benchmarks.race_judge import Judged
 
 LOCKLESS = "lockless read-modify-write"
 ROUTER = "the router, over HTTP"
+_COUNTED = "Counts per rep are assignments: a lead given twice counts twice."
 HEADS = (
     "way",
     "given",
-    "least to most",
+    "assignments per rep",
     "two owners",
     "turns shared",
     "turns unused",
@@ -34,8 +35,13 @@ def table(leads: int, by: Mapping[str, Sequence[Judged]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [f"| {row[0].ljust(widths[0])} | {' | '.join(map(str.rjust, row[1:], widths[1:]))} |" for row in rows]
     lines.insert(1, f"| {'-' * widths[0]} | " + " | ".join("-" * (width - 1) + ":" for width in widths[1:]) + " |")
-    races = max(map(len, by.values()))
-    return "\n".join([f"{leads:,} leads, {races} {'race' if races == 1 else 'races'} of each way:", "", *lines])
+    return "\n".join([_heading(leads, max(map(len, by.values()))), "", *lines])
+
+
+def _heading(leads: int, races: int) -> str:
+    """How many races a row is of, and what it shows of them."""
+    several = f"{races} races of each way: the worst of them in each column, but medians of times and rates"
+    return f"{leads:,} leads, {'1 race of each way' if races == 1 else several}. {_COUNTED}"
 
 
 def _row(name: str, several: Sequence[Judged]) -> tuple[str, ...]:
@@ -90,7 +96,10 @@ moment, as streams and webhooks do. What is written under a lock is one function
 for a client. Order is that of commits, by the database's commit timestamps and the org's change events. Where a row
 has fewer leads *given* than there were, its time was over, and its figures are about those given.
 
-*The columns.* *Two owners*: leads assigned twice. *Turns shared*: numbers of the rotation that several leads got;
+*The columns.* *Given*: leads that have an owner. *Assignments per rep*: the fewest and the most that a rep got, doubles
+included, so that they may add up to more than were given; of several races the fewest of any and the most of any, as
+each column shows the worst that was seen. *Two owners*: leads assigned twice. *Turns shared*: numbers of the rotation
+that several leads got;
 *unused*: numbers that none got. *Out of turn*: leads that came to another rep than the one who had waited longest,
 which in a rotation is never. *Longest run*: leads in a row for one rep. *Apart*: the most by which two reps ever
 differed. *Tried again*: a version that had moved, no rep whose row was free, or a commit that was refused. Times are

@@ -107,6 +107,14 @@ def test_the_section_bears_all_ways_and_the_chart_all_lines():
     assert end_to_end_report.chart(one, end_to_end.MANY).count("<polyline") == 4
 
 
+def test_the_words_about_lone_leads_bear_the_figures_of_their_tables():
+    """What was tried by hand stands beside p99 of the run that is told of, at each latency."""
+    lone = (Lone(0, (7.0, 62.4), 5.0, 90.0), Lone(150, (310.0, 361.0), 308.0, 90.0))
+    section = " ".join(end_to_end_report.section(Seen(lone, {}, {}, {}), "a machine").split())
+
+    assert "p99 was 62 at 0 ms and 361 at 150 ms, and beyond two bare trips 57 at 0 ms and 53 at 150 ms." in section
+
+
 def test_the_threaded_form_is_the_fastest_and_the_fastest_in_rotation():
     """Both are named, and what the fastest one lost is told with it."""
     told = end_to_end.named(seen(spread(10_000, 100_000, 110), Lone(0, (7.0,), 0.0, 0.0)))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from benchmarks.growth_report import table
 from benchmarks.growth_watch import MIB, Sample, judged, paced
 from benchmarks.report import rewritten
 
@@ -67,3 +68,17 @@ def test_the_pace_is_that_of_the_seconds_before():
     looks = [Sample(at_s, events, 0.5, 0, 0, 0, 0, 0) for at_s, events in told]
 
     assert [round(one.pace, 2) for one in paced(looks)] == [0.0, 2.0, 4.0, 4.29]
+
+
+def test_each_measure_says_what_flat_means_for_it():
+    """By how much it may grow, in its own unit, beside the verdict."""
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table(judged(samples())).splitlines()[2:]]
+
+    assert {row[0]: (row[3], row[-1]) for row in rows} == {
+        "memory of the process (RSS), MiB": ("10%", "yes"),
+        "open files": ("2", "yes"),
+        "threads": ("nothing", "yes"),
+        "job database, MiB": ("25% and 1", "yes"),
+        "its write-ahead log, MiB": ("25% and 1", "yes"),
+        "finished jobs per 1,000 events in 12 s": ("25% and 5", "yes"),
+    }

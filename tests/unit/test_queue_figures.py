@@ -91,3 +91,14 @@ def test_floors_are_no_columns_of_the_table():
     runs = {("PostgreSQL", SINGLE): [1.0], (floor.SHARED, SINGLE): [2.0]}
 
     assert floor.SHARED not in queues_report.table(runs)
+
+
+def test_the_section_names_its_command_its_jobs_and_its_floor():
+    """2,000 jobs: of 200 handed in one by one ten are first ones of a turn, of 2,000 by the hundred a thousand are."""
+    runs = {("SQLite", one): [10.0, 20.0] for one in (SINGLE, *ORDERED)} | {(floor.EMBEDDED, SINGLE): [30.0, 50.0]}
+    section = queues_report.section(runs, queues.sizes(2_000), "python -m benchmarks.queues --jobs 2000", "a machine")
+    told = " ".join(section.split())
+
+    assert "`PYTHONPATH=tests python -m benchmarks.queues --jobs 2000`" in told
+    assert all(text in told for text in ("of 2 runs", "190 jobs", "1,000 by the hundred", "2,000 are"))
+    assert "| the floor: one bare row, synced | 40 (30 to 50) |" in told

@@ -85,13 +85,15 @@ def test_a_way_without_turns_is_judged_by_its_order():
 
 
 def test_the_table_tells_the_worst_of_several_races():
-    """And the chart has a bar for each way, of a length that fits."""
+    """And says so, and what is counted for a rep; the chart has a bar for each way, of a length that fits."""
     good, bad = judged(race("ABCABC"), REPS, 6), judged(race("AAABBC"), REPS, 6)
     by = {LOCKLESS: [good, bad], ROUTER: [good, good]}
 
     lines = table(6, by).splitlines()
 
-    assert "2 races" in lines[0]
+    assert "2 races of each way: the worst of them in each column" in lines[0]
+    assert "a lead given twice counts twice" in lines[0]
+    assert "assignments per rep" in lines[2]
     assert [cell.strip() for cell in lines[4].split("|")[2:9]] == ["6", "1 to 3", "0", "0", "0", "3", "3"]
     picture = bars("six leads", [*groups(by), Bars("nothing", [("none", 0.0, "0")])])
     assert (picture.count("<rect"), picture.count(LOCKLESS)) == (1 + 7, 3)
