@@ -38,6 +38,7 @@ from lead_router.salesforce.pubsub import PubSubSource
 from lead_router.salesforce.wire import open_session
 from org_simulator.wire.adapter import OrgAdapter
 from support.cometd_rig import CHANNEL, QUICK
+from support.console_rig import console_rig
 from support.fault_cometd import CONNECT, HANDSHAKE, SUBSCRIBE, FaultServer, Http, Say
 from support.fault_pubsub import FaultPubSub, Refusal, Told
 from support.pubsub_rig import BRISK
@@ -459,3 +460,59 @@ def test_a_bad_configuration_is_told_without_its_values(seen, monkeypatch, tmp_p
     text = seen.text()
     assert "LEAD_ROUTER_" in text or "job database" in text
     assert hits(text, {**canaries("-" * 20), "body of key": KEY_TEXT[200:260]}) == []
+
+
+TOKEN = "canary/Console+token 0987654321="
+
+
+def knocks(browser):
+    """Each way in which somebody may bring the console's token to a wrong place."""
+    coded, wrong = quote(TOKEN, safe=""), {"token": TOKEN}
+    yield browser.post("/sign-in", wrong, page="/sign-in", headers={"Host": "elsewhere.example"})
+    yield browser.post("/sign-in", wrong, page="/sign-in", headers={"Origin": f"http://{coded}.example"})
+    yield browser.post("/sign-in", {"slip": TOKEN, "token": TOKEN}, page="/sign-in")
+    kind = {"Content-Type": f"multipart/form-data; boundary={coded}"}
+    yield browser.session.post(f"{browser.url}/sign-in", TOKEN.encode(), headers=kind, timeout=30)
+    yield browser.session.post(f"{browser.url}/dead/1/retry", TOKEN.encode() * 9_000, timeout=30)
+    for path in (f"/?token={coded}", f"/dead?token={coded}", f"/{coded}", f"/lead/{coded}", f"/plan/{coded}"):
+        yield browser.get(path)
+    heads = {"Authorization": f"Bearer {TOKEN}", "Cookie": f"lead_router_console_0={TOKEN}", "X-Token": TOKEN}
+    for name, told in {**heads, "Host": f"{coded}.example", "Referer": f"{browser.url}/?{coded}"}.items():
+        yield browser.get("/", headers={name: told})
+    yield browser.session.request(f"X{coded[:9]}", f"{browser.url}/{coded}", timeout=30)
+
+
+def test_wherever_the_consoles_token_is_brought_nothing_of_it_is_told(tmp_path, seen):
+    """F1: signed in or not, in a form, an address, a cookie or a header: neither log nor page repeats it."""
+    logging.getLogger("urllib3").setLevel(logging.INFO)  # the browser's own
+    with console_rig(tmp_path) as rig, rig.console(token=TOKEN) as browser:
+        told = [browser.post("/sign-in", {"token": f"{TOKEN}x"}, page="/sign-in"), *knocks(browser)]
+        right = browser.post("/sign-in", {"token": TOKEN}, page="/sign-in")
+        told += [right, *knocks(browser)]
+        text = seen.text()
+    assert "console_sign_in_refused" in text
+    assert "console_refused" in text
+    assert right.url == f"{browser.url}/"
+    assert {one.status_code for one in told} >= {200, 400, 403, 404, 413, 421}
+    assert hits(text, {"token": TOKEN}) == []
+    pages = [one for one in told if one.headers["Content-Type"].startswith("text/html")]  # what is no HTTP has none
+    answers = "".join(f"{one.status_code} {one.headers} {one.text}" for one in pages)
+    assert len(pages) == len(told) - 2
+    assert hits(answers, {"token": TOKEN}) == []
+
+
+@pytest.mark.parametrize("wrong", [{"CONSOLE_TOKEN": "canary/0Short="}, {"CONSOLE_TOKEN": TOKEN, "LEASE_S": "1"}])
+def test_a_console_that_cannot_start_tells_no_token(seen, monkeypatch, tmp_path, wrong):
+    """F1: neither one that is too short nor the right one beside another fault."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {
+        "CLIENT_ID": "client",
+        "LOGIN_URL": "http://localhost:1",
+        "CLIENT_SECRET": "x",
+        **wrong,
+    }.items():
+        monkeypatch.setenv(f"LEAD_ROUTER_{name}", value)
+    assert cli.main(["console", "--address", "0.0.0.0:0"]) == 2
+    text = seen.text()
+    assert "LEAD_ROUTER_" in text
+    assert hits(text, {"token": wrong["CONSOLE_TOKEN"]}) == []

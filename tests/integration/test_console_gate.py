@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
+import re
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlencode, urlsplit
+
 import pytest
 
+from lead_router.console import signing
 from lead_router.console.places import is_known, place_of
 from lead_router.console.seals import SIGNED_IN_S, Seals
+from lead_router.console.signing import WAITING_MAX, whence
 from lead_router.errors import Misconfigured
 from lead_router.settings import Settings
 from support.console_rig import ConsoleRig, console_rig, words
@@ -175,3 +184,68 @@ def test_a_cookie_is_believed_only_as_it_was_made():
         assert seals.opened(junk) is None
     moment[0] += SIGNED_IN_S + 1
     assert seals.opened(cookie) is None
+
+
+def test_guesses_wait_for_one_another_and_hold_up_nobody_elsewhere(rig: ConsoleRig, monkeypatch):
+    """Of one address a few wait, one is told after another, more are sent away; the right token of another goes in."""
+    monkeypatch.setattr(signing, "WRONG_S", 0.5)
+    with rig.console(token=TOKEN) as browser:
+        page = browser.get("/sign-in")
+        slip = re.search(r'name="slip" value="(\w+)"', page.text)[1]
+        heads = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Cookie": "; ".join(f"{one.name}={one.value}" for one in browser.session.cookies),
+        }
+
+        def tried(token, address="127.0.0.1"):
+            to = urlsplit(browser.url)
+            line = http.client.HTTPConnection(to.hostname, to.port, timeout=30, source_address=(address, 0))
+            line.request("POST", "/sign-in", urlencode({"slip": slip, "token": token}), heads)
+            status = line.getresponse().status
+            line.close()
+            return status
+
+        began = time.monotonic()
+        with ThreadPoolExecutor(2 * WAITING_MAX) as others:
+            guesses = [others.submit(tried, f"{TOKEN}{at}") for at in range(2 * WAITING_MAX)]
+            early = tried(TOKEN, "127.0.0.2"), [one.done() for one in guesses].count(True)
+            told = sorted(one.result() for one in guesses)
+
+    assert (early[0], early[1] <= WAITING_MAX + 1) == (303, True)
+    assert told == [403] * WAITING_MAX + [429] * WAITING_MAX
+    assert time.monotonic() - began >= WAITING_MAX * 0.5
+
+
+def test_who_guesses_is_told_by_what_a_host_cannot_choose():
+    """Of version 6 the network; an address of version 4 stays itself, however it is written."""
+    assert whence("2001:db8::1") == whence("2001:db8::2:3") != whence("2001:db8:0:1::1")
+    assert whence("::ffff:192.0.2.7") == whence("192.0.2.7") != whence("192.0.2.8")
+    assert whence("fe80::1%eth0") == whence("fe80::2")
+    assert whence(None) == whence("") == ""
+
+
+def test_a_file_is_taken_by_the_page_for_it_alone(rig: ConsoleRig):
+    """Before the token is given nobody has megabytes kept, nor sends a form of no length."""
+    with rig.console(token=TOKEN) as browser:
+        large = browser.post("/sign-in", page="/sign-in", files={"token": ("a", b"x" * 100_000)})
+        endless = browser.session.post(f"{browser.url}/sign-in", iter([b"token=x"]), timeout=30)
+    assert (large.status_code, endless.status_code) == (413, 413)
+
+
+def test_what_is_no_http_costs_one_line_that_holds_nothing_of_it(rig: ConsoleRig, caplog):
+    """TLS to a plain port, a header of 18 kB, a broken one: answered, told as no fault, and the next is served."""
+    with rig.console() as browser:
+        to = urlsplit(browser.url)
+        for junk in (
+            b"\x16\x03\x01\x02\x00\x01",
+            b"GET / HTTP/1.1\r\nX: " + b"canary" * 3_000,
+            b"GET canary / HTTP/9\r\n\r\n",
+        ):
+            with socket.create_connection((to.hostname, to.port), timeout=30) as line:
+                line.sendall(junk + b"\r\n\r\n")
+                assert b" 400 " in line.recv(1000)
+        seen = browser.get("/")
+
+    assert (seen.status_code, seen.headers["Server"]) == (200, "lead-router")
+    assert [one.levelname for one in caplog.records if one.levelname in {"ERROR", "WARNING"}] == []
+    assert "canary" not in caplog.text

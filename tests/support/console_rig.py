@@ -14,7 +14,7 @@ from aiohttp import web
 
 from lead_router.app.wiring import Wired
 from lead_router.console.places import Place
-from lead_router.console.serving import application
+from lead_router.console.serving import application, runner_of
 from lead_router.ports import Bury
 from lead_router.settings import Settings
 from support.beside import served_beside
@@ -55,7 +55,7 @@ def words(page: requests.Response) -> str:
 
 @asynccontextmanager
 async def _listening(made: web.Application) -> AsyncIterator[str]:
-    runner = web.AppRunner(made, access_log=None, shutdown_timeout=1.0)
+    runner = runner_of(made)
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -71,7 +71,7 @@ class ConsoleRig(Rig):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.store.record([], sweep="start")  # as each router's start does: by this the org is known
-        self.settings = Settings(database=f"sqlite:///{self.path / 'jobs.db'}")
+        self.settings = Settings(database=self.database or f"sqlite:///{self.path / 'jobs.db'}")
 
     @contextmanager
     def console(self, *, token: str | None = None, names: tuple[str, ...] = (), **settings: Any) -> Iterator[Browser]:
@@ -96,8 +96,9 @@ class ConsoleRig(Rig):
 
 
 @contextmanager
-def console_rig(path: Path) -> Iterator[ConsoleRig]:
-    made = ConsoleRig(path)
+def console_rig(path: Path, database: str = "") -> Iterator[ConsoleRig]:
+    """A rig until the end of the block; `database` as Rig has it."""
+    made = ConsoleRig(path, database=database)
     try:
         yield made
     finally:

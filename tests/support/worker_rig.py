@@ -73,6 +73,8 @@ class Rig:
     switches: Switches = field(default_factory=Switches)
     intake: Intake = field(default_factory=Intake)
     channels: ChannelsOf = nowhere
+    database: str = ""
+    """The address of the job database; empty: an SQLite file in `path`, whose time is the org's."""
 
     def __post_init__(self) -> None:
         self.rest_org = RestOrg(self.switches, self.intake)
@@ -87,7 +89,7 @@ class Rig:
 
     def open(self, database: str = "jobs.db") -> SqlJobStore:
         store = open_store(
-            f"sqlite:///{self.path / database}",
+            self.database or f"sqlite:///{self.path / database}",
             org_id=self.org.org_id,
             clock=lambda: self.clock.now().timestamp() + self.ahead_s,
             max_attempts=3,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -12,10 +11,9 @@ from aiohttp import web
 from lead_router.app import Plan
 from lead_router.app.finding import lead_id_of
 from lead_router.console.desk import ROOM, Desk
-from lead_router.console.gate import give, moved, visitor
+from lead_router.console.gate import moved, visitor
 from lead_router.console.kept import as_csv
 from lead_router.console.pages import job_page, shown
-from lead_router.console.seals import same
 from lead_router.core.hidden import scrub
 from lead_router.errors import LeadRouterError
 
@@ -23,45 +21,7 @@ _log = structlog.get_logger(__name__)
 
 REASON_MAX = 500
 UPLOAD_MAX_BYTES = 5_000_000
-WRONG_S = 1.0
-"""How long a wrong token takes to be told; they are told one after another."""
 PLANNED_SHOWN = 500
-
-
-async def sign_in_page(request: web.Request) -> web.Response:
-    """Where the token is asked for."""
-    room = request.app[ROOM]
-    if room.place.token is None or visitor().signed_in:
-        return moved("/")
-    return room.paper.page("sign_in.html", **shown(request, "", wrong=False))
-
-
-class SignIn:
-    """Takes one token at a time, so that guesses cannot be tried side by side."""
-
-    def __init__(self) -> None:
-        self._one = asyncio.Lock()
-
-    async def taken(self, request: web.Request) -> web.StreamResponse:
-        """A new visit for the right token; WRONG_S seconds for any other."""
-        room = request.app[ROOM]
-        given = (await request.post()).get("token")
-        async with self._one:
-            if room.place.token is None or not isinstance(given, str) or not same(given.strip(), room.place.token):
-                await asyncio.sleep(WRONG_S)
-                _log.warning("console_sign_in_refused")
-                return room.paper.page("sign_in.html", status=403, **shown(request, "", wrong=True))
-        answer = moved("/")
-        give(request, answer, room.seals.new(signed_in=True))
-        _log.info("console_signed_in")
-        return answer
-
-
-async def sign_out(request: web.Request) -> web.StreamResponse:
-    """The browser is not known any more."""
-    answer = moved("/sign-in")
-    give(request, answer, request.app[ROOM].seals.new())
-    return answer
 
 
 async def find(request: web.Request) -> web.StreamResponse:

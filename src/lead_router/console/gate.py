@@ -25,7 +25,8 @@ SLIP: Final = "slip"
 OPEN_PATHS: Final = frozenset({"/sign-in", "/console.css", "/console.js", "/icon.svg"})
 READS: Final = frozenset({"GET", "HEAD"})
 FORM_MAX_BYTES: Final = 64 * 1024
-"""Of a form without a file; one with a file may have as much as the application lets in."""
+"""Of a form without a file; one of FILE_PATH may have as much as the application lets in."""
+FILE_PATH: Final = "/plan"
 FORM_S: Final = 30.0
 _LACKS: Final[Mapping[str, str]] = {
     "host": "This console is not known by that name: LEAD_ROUTER_CONSOLE_HOSTS names those it has.",
@@ -43,6 +44,7 @@ HEADERS: Final[Mapping[str, str]] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
+    "Server": "lead-router",  # whoever knocks need not know which versions stand behind it
 }
 
 
@@ -132,7 +134,7 @@ async def _ours(request: web.Request, room: Room, visit: Visit) -> None:
     if (origin is not None and not is_own(origin, request.headers["Host"])) or site not in {"same-origin", "none"}:
         raise web.HTTPForbidden(text=_refused("origin"))
     size = request.content_length
-    if not request.content_type.startswith("multipart/") and (size is None or size > FORM_MAX_BYTES):
+    if request.path != FILE_PATH and (size is None or size > FORM_MAX_BYTES):
         raise web.HTTPRequestEntityTooLarge(FORM_MAX_BYTES, size or 0)
     try:
         form = await asyncio.wait_for(request.post(), FORM_S)

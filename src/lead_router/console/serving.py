@@ -7,13 +7,15 @@ import contextlib
 import signal
 import time
 from importlib.resources import files
+from typing import Any
 
 import structlog
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from lead_router import log
 from lead_router.app.wiring import Wired, wire
-from lead_router.console import acts, pages
+from lead_router.console import acts, pages, signing
 from lead_router.console.desk import ROOM, Desk, Room
 from lead_router.console.gate import Page, dressed, guarded
 from lead_router.console.kept import KeptPlans
@@ -63,9 +65,9 @@ def application(settings: Settings, wired: Wired, place: Place) -> web.Applicati
             web.post("/plan", acts.plan),
             web.get("/plan/{key}", acts.planned),
             web.get("/plan/{key}/plan.csv", acts.planned_csv),
-            web.get("/sign-in", acts.sign_in_page),
-            web.post("/sign-in", acts.SignIn().taken),
-            web.post("/sign-out", acts.sign_out),
+            web.get("/sign-in", signing.sign_in_page),
+            web.post("/sign-in", signing.SignIn().taken),
+            web.post("/sign-out", signing.sign_out),
             *(web.get(path, _static(path, kind)) for path, kind in FILES.items()),
         ]
     )
@@ -75,6 +77,25 @@ def application(settings: Settings, wired: Wired, place: Place) -> web.Applicati
 
     made.on_cleanup.append(close)
     return made
+
+
+def runner_of(made: web.Application) -> web.AppRunner:
+    """What serves the pages; not yet listening."""
+    return web.AppRunner(made, access_log=None, logger=_Wire(), shutdown_timeout=END_S)
+
+
+class _Wire:
+    """The logger of the server under the pages: what is no HTTP can be sent by anybody, and none of it is told."""
+
+    def debug(self, *_told: object, **_more: object) -> None:
+        """Clients that go away are no fact worth a line."""
+
+    def exception(self, _told: str, *_args: object, exc_info: Any = None) -> None:
+        """A fault below the pages, or a request that is none."""
+        if isinstance(exc_info, HttpProcessingError):
+            _log.info("console_refused", lack="http")
+        else:
+            _log.error("console_page_failed", path=None, exc_info=exc_info or True)
 
 
 def _static(path: str, kind: str) -> Page:
@@ -87,7 +108,7 @@ def _static(path: str, kind: str) -> Page:
 
 
 async def _served(made: web.Application, place: Place) -> int:
-    runner = web.AppRunner(made, access_log=None, shutdown_timeout=END_S)
+    runner = runner_of(made)
     await runner.setup()
     try:
         site = web.TCPSite(runner, place.host, place.port)
