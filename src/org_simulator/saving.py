@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from org_simulator import failures, ownership, people
+from org_simulator import activities, failures, ownership, people
 from org_simulator.changes import CREATE, UPDATE
 from org_simulator.formula import Scope
 from org_simulator.ids import PREFIX_LENGTH
-from org_simulator.standard import TASK_CLOSED
 from org_simulator.values import accept, stamp
 
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ def insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any], *, assi
     stop(tx, _broken_rules(tx, sobject, row, None))
     _claim_unique(tx, sobject, row, {})
     tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row) if assign else row, CREATE)
+    activities.touch_lead(tx, sobject, row, {})
     if sobject.name == "User":
         people.entered(tx, record_id)
     return record_id
@@ -63,7 +63,7 @@ def update(
     original = early if tx.org.switches.stale_load else current
     row = {**current, **given, **_modified(tx)}
     _name_person(sobject, row)
-    _close_task(sobject, row, current)
+    activities.close(sobject, row, current)
     ownership.mark_transfer(tx, sobject, row, current)
     problems += _missing(row, [sobject.fields[name.lower()] for name in given], problems)
     problems += _bad_references(tx, sobject, given) + ownership.problems(tx, sobject, row, current)
@@ -71,6 +71,7 @@ def update(
     stop(tx, _broken_rules(tx, sobject, {**original, **given}, original))
     _claim_unique(tx, sobject, row, current)
     tx.write(sobject.name, record_id, ownership.assigned(tx, sobject, row) if assign else row, UPDATE)
+    activities.touch_lead(tx, sobject, row, current)
 
 
 def draft_insert(tx: Transaction, sobject: SObject, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -186,21 +187,13 @@ def _new_row(tx: Transaction, sobject: SObject, record_id: str, given: Mapping[s
         row["Alias"] = row["Alias"] or (row["LastName"] or "")[:ALIAS_LENGTH].lower()
         row["ProfileId"] = row["ProfileId"] or people.default_profile(tx)
     _name_person(sobject, row)
-    _close_task(sobject, row, {})
+    activities.close(sobject, row, {})
     return row
 
 
 def _name_person(sobject: SObject, row: dict[str, Any]) -> None:
     if sobject.name in PERSONS:
         row["Name"] = " ".join(filter(None, (row["FirstName"], row["LastName"]))) or None
-
-
-def _close_task(sobject: SObject, row: dict[str, Any], before: Row) -> None:
-    """A task is closed by its status, and remembers when it was."""
-    if sobject.name == "Task":
-        row["IsClosed"] = row["Status"] == TASK_CLOSED
-        closed_at = before.get("CompletedDateTime") or row["LastModifiedDate"]
-        row["CompletedDateTime"] = closed_at if row["IsClosed"] else None
 
 
 # ---- system validation ----------------------------------------------------------------------------------------------

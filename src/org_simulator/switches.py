@@ -89,6 +89,10 @@ class Switches:
     """`If-Unmodified-Since` compares SystemModstamp, and so refuses what only the platform touched since; otherwise
     LastModifiedDate."""
 
+    activities_touch_leads: bool = True
+    """A completed task, and an event, moves its lead's SystemModstamp (as LastActivityDate changes), and nothing else.
+    """
+
     pubsub_stream_ends_with_token: bool = True
     """A running subscription of Pub/Sub API ends when its token dies; otherwise only new calls are refused."""
 
@@ -125,6 +129,7 @@ class Switches:
             apex_mail_refusal="NO_MASS_MAIL_PERMISSION",
             holidays_close_dates=True,
             unmodified_since_compares_system_modstamp=True,
+            activities_touch_leads=True,
             pubsub_stream_ends_with_token=True,
             pubsub_refuses_after_s=3.0,
         )

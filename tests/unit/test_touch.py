@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lead_router.core.keys import CHANGED
-from lead_router.core.touch import mended_since
+from lead_router.core.touch import MODIFIED, mended_since
 
 ROUTER, OTHER = "005000000000001AAA", "005000000000002AAA"
 DIED = datetime(2026, 3, 2, 9, 0, 0, 700_000, tzinfo=UTC)
@@ -28,5 +27,5 @@ DIED = datetime(2026, 3, 2, 9, 0, 0, 700_000, tzinfo=UTC)
 def test_a_change_by_others_that_came_after_the_note_counts(after_s, who, failed, mended):
     """The note is the router's own change; without one the clocks decide, and none is believed to be far off."""
     changed = (DIED + timedelta(seconds=after_s)).isoformat()
-    fields = {CHANGED: changed, "LastModifiedById": who}
+    fields = {MODIFIED: changed, "LastModifiedById": who}
     assert mended_since(fields, DIED, failed=failed, by_others_than=ROUTER) is mended

@@ -1,4 +1,8 @@
-"""Whether somebody else changed a lead: what a person edited is worth another try."""
+"""Whether somebody else changed a lead: what a person edited is worth another try.
+
+Told by LastModifiedDate. SystemModstamp moves as well where nobody changed the lead, as when one of its tasks is
+completed ("Difference between SystemModStamp and LastModifiedDate", Salesforce Help 000387261), and no event tells it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from lead_router.core.ids import to18
-from lead_router.core.keys import CHANGED
 from lead_router.core.soql.values import instant
 
 CHANGED_BY = "LastModifiedById"
+MODIFIED = "LastModifiedDate"
 
 APART: Final = timedelta(minutes=5)
 """How far the job database's clock may be ahead of Salesforce's, which tells of a change in whole seconds."""
@@ -40,6 +44,6 @@ def last_told_at(fields: Mapping[str, Any], created_at: datetime, *, by_others_t
 
 def touched_at(fields: Mapping[str, Any], *, by_others_than: str) -> datetime | None:
     """When the lead was last changed; None where that is not known, or was done by the user of this id."""
-    changed, who = instant(fields.get(CHANGED)), fields.get(CHANGED_BY)
+    changed, who = instant(fields.get(MODIFIED)), fields.get(CHANGED_BY)
     known = isinstance(who, str) and to18(who) != to18(by_others_than)
     return changed if known else None

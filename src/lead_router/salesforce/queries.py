@@ -39,6 +39,7 @@ BASE_LEAD_FIELDS = frozenset(
         Standard.CREATED_AT,
         Standard.CHANGED_AT,
         Standard.CHANGED_BY,
+        Standard.MODIFIED_AT,
         Standard.STATUS,
         Standard.IS_CONVERTED,
         Standard.EMAIL,
