@@ -2,8 +2,8 @@
 
 Two rows are added when a reference changes, one with the names that people see and one with the ids, which only the
 API shows (Object Reference, EntityHistory); a new lead leaves one row, `created`. Rows cannot be written, and clauses
-cannot name their values. Unverified: what a lead assignment rule leaves behind that runs as the lead is created; here
-nothing.
+cannot name their values. Not documented, and a switch: what a lead assignment rule leaves behind that runs as the lead
+is created.
 """
 
 from __future__ import annotations
@@ -58,12 +58,17 @@ def _note(org: Org, change: RowChange) -> None:
     match change.kind:
         case str(kind) if kind == CREATE:
             _add(org, change, "created", "Text", None, None)
+            if org.switches.history_tells_first_owner and after is not None and after["OwnerId"] != change.user_id:
+                _add_owners(org, change, change.user_id, after["OwnerId"])
         case str(kind) if kind in {DELETE, UNDELETE}:
             _hide(org, change.id, deleted=kind == DELETE)
         case _ if before is not None and after is not None and before["OwnerId"] != after["OwnerId"]:
-            old, new = before["OwnerId"], after["OwnerId"]
-            _add(org, change, "Owner", "Text", _named(org, old), _named(org, new))
-            _add(org, change, "Owner", "EntityId", old, new)
+            _add_owners(org, change, before["OwnerId"], after["OwnerId"])
+
+
+def _add_owners(org: Org, change: RowChange, old: str, new: str) -> None:
+    _add(org, change, "Owner", "Text", _named(org, old), _named(org, new))
+    _add(org, change, "Owner", "EntityId", old, new)
 
 
 def _add(org: Org, change: RowChange, field: str, kind: str, old: Any, new: Any) -> None:

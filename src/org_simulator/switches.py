@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,20 @@ class Switches:
     """A completed task, and an event, moves its lead's SystemModstamp (as LastActivityDate changes), and nothing else.
     """
 
+    notifications_need_right: bool = True
+    """Custom notifications need the right "Send Custom Notifications"; not so in orgs of before Winter '21."""
+
+    notification_refused_as: Literal["request", "answer", "good answer"] = "request"
+    """How an action that may not notify says so: status 403 and an error of the request, or an answer of the action
+    with `isSuccess` false, with status 400 or (as composites and collections have it) 200."""
+
+    notifications_beyond_limit_refused: bool = False
+    """Custom notifications beyond those of an hour are refused; otherwise they are lost, and answered as if sent."""
+
+    history_tells_first_owner: bool = False
+    """A lead that its creator does not own as its creation ends, as by an assignment rule, has a change of owner in
+    LeadHistory for that; otherwise `created` alone."""
+
     pubsub_stream_ends_with_token: bool = True
     """A running subscription of Pub/Sub API ends when its token dies; otherwise only new calls are refused."""
 
@@ -130,6 +145,10 @@ class Switches:
             holidays_close_dates=True,
             unmodified_since_compares_system_modstamp=True,
             activities_touch_leads=True,
+            notifications_need_right=True,
+            notification_refused_as="good answer",
+            notifications_beyond_limit_refused=True,
+            history_tells_first_owner=True,
             pubsub_stream_ends_with_token=True,
             pubsub_refuses_after_s=3.0,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +15,7 @@ from lead_router.salesforce.history import OrgHistory
 from lead_router.salesforce.rest import Rest
 from lead_router.salesforce.wire import open_session
 from org_simulator.clock import ManualClock
+from org_simulator.switches import Switches
 from org_simulator.wire import start
 from org_simulator.wire.adapter import OrgAdapter
 
@@ -25,10 +27,12 @@ DAYS = 7
 class Audited:
     """An org that knows standard objects alone, with reps, a router and a second automation, and a client before it."""
 
-    def __init__(self, folder, *, lead_history: bool = True) -> None:
+    def __init__(self, folder, *, lead_history: bool = True, switches: Switches | None = None) -> None:
         (folder / "objects").mkdir()
         self.clock = ManualClock(START)
-        self.world = start.world(metadata=folder, clock=self.clock, seed=5, lead_history=lead_history)
+        self.world = start.world(
+            metadata=folder, clock=self.clock, seed=5, lead_history=lead_history, switches=switches
+        )
         self.org = self.world.org
         self.asked: list[tuple[str, str]] = []
         self.world.before.append(lambda request: self.asked.append((request.method, request.target)))
@@ -76,6 +80,24 @@ class Audited:
         return Rest(
             TokenHolder(login, session, now=self.clock.now, sleep=lambda _: None, dice=random.Random(1)), session
         )
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_the_owner_that_creation_itself_gives_is_no_double_and_no_wait(tmp_path, told):
+    """Whether or not the history tells of the owner that an assignment rule gave: the findings are the same."""
+    org = Audited(tmp_path, switches=replace(Switches(), history_tells_first_owner=told))
+    org.live()
+    for number in range(LEADS):
+        org.clock.advance(600)
+        by, rep = (("Ana", "Ben"), ("Sync", "Cleo"), ("Ben", "Ben"))[number % 3]
+        named = {"LastName": "Roe", "Company": "Acme", "LeadSource": "Phone"}
+        org._insert("Lead", by=org.people[by], OwnerId=org.people[rep], **named)
+
+    audit = audit_rest(org.rest(), Asked(days=DAYS), lambda _: None, at=org.clock.now)
+
+    assert [one.lead for one in audit.doubles] == org.doubled
+    assert (audit.leads, audit.owned, audit.waits.elapsed.p95) == (2 * LEADS, 2 * LEADS, 3.0)
+    assert [one.kind for one in audit.findings] == ["doubles"]
 
 
 @pytest.fixture

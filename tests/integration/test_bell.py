@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lead_router.ports.notices import Declined, Delivered, Down, Letter, Unclear
 from lead_router.salesforce.names import Permissions
-from lead_router.salesforce.notifications import PACE_S, Bell
+from lead_router.salesforce.notifications import PACE_S, REST_S, Bell
 from org_simulator.switches import Switches
 from org_simulator.wire.notifying import PER_HOUR
 from support.rest_org import RestOrg
@@ -59,12 +61,36 @@ def test_long_texts_are_cut_to_their_sizes(org):
     assert (len(one.title), len(one.body)) == (250, 750)
 
 
-def test_without_the_right_the_channel_is_down_and_says_what_to_assign():
-    """No other letter would go out either, so that none uses up its attempts."""
-    org = RestOrg(Switches())
+REFUSALS = pytest.mark.parametrize("form", ["request", "answer", "good answer"])
+
+
+@REFUSALS
+def test_without_the_right_the_channel_is_down_and_says_what_to_assign(form):
+    """No other letter would go out either, so that none uses up its attempts, in whatever form that is told."""
+    org = RestOrg(replace(Switches(), notification_refused_as=form))
     found = Bell(org.rest).send(letter(org))
     assert isinstance(found, Down)
     assert Permissions.NOTICES_SET in found.text
+
+
+def test_an_old_org_asks_for_no_right():
+    """Made before Winter '21: whoever may call the action may notify."""
+    org = RestOrg(replace(Switches(), notifications_need_right=False))
+    assert Bell(org.rest).send(letter(org)) == Delivered()
+
+
+@REFUSALS
+def test_an_hour_that_is_used_up_is_waited_for_where_the_org_tells_it(form):
+    """Others' notifications count too: a letter is neither given up for that, nor tried again at once."""
+    org = RestOrg(replace(Switches(), notification_refused_as=form, notifications_beyond_limit_refused=True))
+    org.assign(Permissions.NOTICES_SET)
+    bell = Bell(org.rest)
+    org.world.notified.extend([org.clock.now()] * PER_HOUR)
+    found = bell.send(letter(org))
+    org.clock.advance(3_600)
+    assert isinstance(found, Down)
+    assert found.retry_after >= REST_S
+    assert bell.send(letter(org)) == Delivered()
 
 
 def test_a_refused_letter_is_declined(org):

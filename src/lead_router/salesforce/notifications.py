@@ -2,12 +2,13 @@
 
 By the standard action `customNotificationAction` (Actions Developer Guide): title of at most 250 and body of at most
 750 characters, 10,000 actions an hour of which the rest is lost, one API call each. How a refusal looks is not
-documented; what is not clearly one counts as unclear.
+documented: one by a right or a limit keeps all letters back, whatever its form; what is not clearly one is unclear.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from typing import Any, Final
 
 from lead_router.errors import LeadRouterError, OutcomeUnknown, Permanent, RateLimited, Rejected, Transient
@@ -32,6 +33,7 @@ SPARED: Final = 0.9
 
 REST_S: Final = 60.0
 _RIGHTS: Final = ("INSUFFICIENT_ACCESS", "FUNCTIONALITY_NOT_ENABLED", "INSUFFICIENT_ACCESS_OR_READONLY")
+_LIMIT: Final = "LIMIT"  # in the codes of all that is used up
 _ASSIGN: Final = f"assign the permission set {Permissions.NOTICES_SET} to this user"
 _DEPLOY: Final = f"the notification type {LEAD_ROUTED} is not there: deploy salesforce_metadata"
 
@@ -61,8 +63,7 @@ class Bell:
         except OutcomeUnknown as fault:
             return Unclear(str(fault))
         except Rejected as fault:
-            lacks = any(code in _RIGHTS for code in fault.codes)
-            return Down(f"{fault}; {_ASSIGN}", REST_S) if lacks else Declined(str(fault))
+            return _refused(fault.codes, str(fault))
         except LeadRouterError as fault:
             return _down(fault)
 
@@ -83,7 +84,16 @@ def _judged(answer: Any) -> Delivery:
     (one,) = answer if isinstance(answer, list) and len(answer) == 1 else (None,)
     if not isinstance(one, dict) or "isSuccess" not in one:
         return Unclear("answered in an unknown shape")
-    return Delivered() if one["isSuccess"] is True else Declined(tell(troubles(answer)) or "refused without a reason")
+    if one["isSuccess"] is True:
+        return Delivered()
+    found = troubles(answer)
+    return _refused([trouble.code for trouble in found], tell(found) or "refused without a reason")
+
+
+def _refused(codes: Collection[str], text: str) -> Down | Declined:
+    if any(code in _RIGHTS for code in codes):
+        return Down(f"{text}; {_ASSIGN}", REST_S)
+    return Down(text, REST_S) if any(_LIMIT in code for code in codes) else Declined(text)
 
 
 def _down(fault: LeadRouterError) -> Down:

@@ -1,8 +1,8 @@
 """Custom notifications: `/actions/standard/customNotificationAction`, as the Actions Developer Guide has it.
 
-Documented: the inputs with their sizes, the answer to a success, the right "Send Custom Notifications", that recipients
-who are not active get none, and that of more than 10,000 actions within an hour of the clock the rest is lost. Not
-documented, and settled here: that a lost one is answered like a good one, and how a refusal looks.
+Documented: the inputs with their sizes, the answer to a success, the right "Send Custom Notifications" (in orgs made in
+Winter '21 or later), that recipients who are not active get none, and that of more than 10,000 actions within an hour
+of the clock the rest is lost. Not documented, and switches: how a refusal looks, and whether a lost one is told.
 """
 
 from __future__ import annotations
@@ -29,14 +29,34 @@ def notify(call: Call, _captured: Sequence[str]) -> Reply:
     if not isinstance(inputs, list) or not all(isinstance(each, Mapping) for each in inputs):
         raise bad_request("JSON_PARSER_ERROR", "The inputs of an action must be a list of objects")
     if not _may(call):
-        raise Failure("INSUFFICIENT_ACCESS", f"You need the user permission {RIGHT} to send notifications", http=403)
+        return _refuse(call, "INSUFFICIENT_ACCESS", f"You need the user permission {RIGHT} to send notifications")
+    if call.world.org.switches.notifications_beyond_limit_refused and _sent(call) >= PER_HOUR:
+        return _refuse(call, "LIMIT_EXCEEDED", f"More than {PER_HOUR} notifications within the hour")
     answers = [_answered(call, each) for each in inputs]
     return Reply(200 if all(each["isSuccess"] for each in answers) else 400, answers)
 
 
+def _refuse(call: Call, code: str, told: str) -> Reply:
+    """By the switch: an error of the request, or an answer of the action."""
+    form = call.world.org.switches.notification_refused_as
+    if form == "request":
+        raise Failure(code, told, http=403)
+    return Reply(200 if form == "good answer" else 400, [_failed(code, told)])
+
+
+def _sent(call: Call) -> int:
+    """Of this hour of the clock."""
+    world = call.world
+    hour = world.org.clock.now().replace(minute=0, second=0, microsecond=0)
+    with world.lock:
+        while world.notified and world.notified[0] < hour:
+            world.notified.popleft()
+        return len(world.notified)
+
+
 def _may(call: Call) -> bool:
     org = call.world.org
-    if call.user_id == org.admin_user_id:
+    if call.user_id == org.admin_user_id or not org.switches.notifications_need_right:
         return True
     return any(RIGHT in org.schema.permission_sets[name].user_permissions for name in org.permission_sets(call.user_id))
 
@@ -44,10 +64,14 @@ def _may(call: Call) -> bool:
 def _answered(call: Call, given: Mapping[str, Any]) -> dict[str, Any]:
     wrong = _wrong(call, given)
     if wrong is not None:
-        errors = [{"statusCode": "INVALID_ARGUMENT_TYPE", "message": wrong, "fields": []}]
-        return {"actionName": ACTION, "errors": errors, "isSuccess": False, "outputValues": None}
+        return _failed("INVALID_ARGUMENT_TYPE", wrong)
     _deliver(call, given)
     return {"actionName": ACTION, "errors": None, "isSuccess": True, "outputValues": _SUCCESS}
+
+
+def _failed(code: str, told: str) -> dict[str, Any]:
+    errors = [{"statusCode": code, "message": told, "fields": []}]
+    return {"actionName": ACTION, "errors": errors, "isSuccess": False, "outputValues": None}
 
 
 def _wrong(call: Call, given: Mapping[str, Any]) -> str | None:
@@ -67,13 +91,10 @@ def _wrong(call: Call, given: Mapping[str, Any]) -> str | None:
 
 def _deliver(call: Call, given: Mapping[str, Any]) -> None:
     world, now = call.world, call.world.org.clock.now()
-    hour = now.replace(minute=0, second=0, microsecond=0)
     with world.lock:
-        while world.notified and world.notified[0] < hour:
-            world.notified.popleft()
         world.notified.append(now)
-        if len(world.notified) > PER_HOUR:
-            return
+    if _sent(call) > PER_HOUR:
+        return
     for user_id in _people(call, given["recipientIds"]):
         sent = (given["customNotifTypeId"], user_id, given["title"], given["body"], given.get("targetId"), now)
         with world.lock:
