@@ -90,6 +90,12 @@ class Switches:
     """`If-Unmodified-Since` compares SystemModstamp, and so refuses what only the platform touched since; otherwise
     LastModifiedDate."""
 
+    others_activities_shown: bool = True
+    """Who may read a lead and has the right "Access Activities" sees all its tasks and events; else only their own.
+
+    No client can tell a lead that was touched unseen, so `pessimistic` leaves it; a doctor can see that it is so.
+    """
+
     activities_touch_leads: bool = True
     """A completed task, and an event, moves its lead's SystemModstamp (as LastActivityDate changes), and nothing else.
     """
@@ -144,6 +150,7 @@ class Switches:
             apex_mail_refusal="NO_MASS_MAIL_PERMISSION",
             holidays_close_dates=True,
             unmodified_since_compares_system_modstamp=True,
+            others_activities_shown=True,
             activities_touch_leads=True,
             notifications_need_right=True,
             notification_refused_as="good answer",

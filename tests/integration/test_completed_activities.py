@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from structlog.testing import capture_logs
 
+from lead_router.salesforce.activities import readable
 from org_simulator.switches import Switches
 from org_simulator.values import stamp
 from support.office import Office
@@ -89,6 +90,21 @@ def test_a_call_in_the_very_moment_of_the_move_keeps_the_lead_where_salesforce_s
     shown = office.switches.activities_touch_leads and office.switches.unmodified_since_compares_system_modstamp
 
     assert (office.owner(lead), len(office.ledger())) == (("Ann", 1) if shown else ("Bob", 2))
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_the_doctor_tells_where_no_activity_of_others_can_be_seen(tmp_path, shown: bool):
+    """Documents say that who may read a lead sees its activities; in an org where it is otherwise a warning comes."""
+    office = Office(tmp_path, switches=replace(Switches(), others_activities_shown=shown))
+    rest = office.rest_org.rest
+    none = readable(rest)
+    office.logs_call(office.given(), ActivityDate="2026-11-29")
+    found = readable(rest)
+    office.close()
+
+    assert (none.ok, "none by others yet" in none.detail) == (True, True)
+    assert (found.ok, found.warning) == ((True, False) if shown else (False, True))
+    assert shown or "View All Data" in (found.remedy or "")
 
 
 def test_it_moves_the_system_modstamp_and_nothing_else(rig: Rig):

@@ -2,7 +2,11 @@
 
 A completed task (logged calls and e-mails are such), or an event that was made since, by anyone but the router itself.
 Tasks and events cannot be asked for within a query of leads, so they are asked for by the leads that may be late.
-`LastActivityDate` is of no use: it is a date without a time, and a due date at that.
+`LastActivityDate` is of no use for that: it is a date without a time, and a due date at that.
+
+Who may read a lead may see its activities, whoever owns them (organization-wide default of activities, "Private" or
+"Controlled by Parent": Salesforce Help, "Organization-Wide Sharing Defaults"), with the right "Access Activities". That
+this holds for a user of an API licence is not documented; the doctor looks whether it does.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from lead_router.salesforce.records import Row, moment, shaped
 from lead_router.salesforce.rest import Rest, Subrequest
 
 TASKS, EVENTS = "touchTasks", "touchEvents"
+_OTHERS_REMEDY = "share leads' activities with it, or give it the right 'View All Data'; till then leave the clock off"
 
 
 def parts(configuration: Configuration, snapshot: Snapshot) -> list[Subrequest]:
@@ -73,7 +78,21 @@ def readable(rest: Rest) -> Finding:
             remedy = f"assign the permission set {Permissions.ACTIVITIES_SET} to it"
             told = f"this user may not read {name} records: no first-touch clock runs"
             return Finding("activities", ok=False, detail=told, remedy=remedy, warning=True)
-    return Finding("activities", ok=True, detail="tasks and events can be read")
+    return _others(rest)
+
+
+def _others(rest: Rest) -> Finding:
+    """Leads have activities, and none by others can be seen: then no call that a rep logs would be, either."""
+    by_others = f"WHERE {Standard.CREATED_BY} != {queries.text(rest.token().user_id)} LIMIT 1"
+    for name in (Objects.ACTIVITY_TASK, Objects.ACTIVITY_EVENT):
+        if rest.query(queries.select((Standard.ID,), name, by_others)):
+            return Finding("activities", ok=True, detail="tasks and events of others can be read")
+    if not rest.query(
+        queries.select((Standard.ID,), Objects.LEAD, f"WHERE {ActivityFields.LAST_ON_LEAD} != NULL LIMIT 1")
+    ):
+        return Finding("activities", ok=True, detail="tasks and events can be read; there is none by others yet")
+    told = "leads have activities, and this user sees none by others: the first-touch clock would move touched leads"
+    return Finding("activities", ok=False, detail=told, remedy=_OTHERS_REMEDY, warning=True)
 
 
 @shaped

@@ -105,6 +105,7 @@ class ActivityFields:
     WHO: Final = "WhoId"
     IS_CLOSED: Final = "IsClosed"
     COMPLETED_AT: Final = "CompletedDateTime"
+    LAST_ON_LEAD: Final = "LastActivityDate"
 
 
 class LeadFields:

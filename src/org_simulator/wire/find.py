@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lead_router.core.soql import And, Compare, Expr, In, Includes, Not, Text, Value
+from org_simulator import activities
 from org_simulator.failures import Failure
 from org_simulator.ids import is_id, to18
 
@@ -69,7 +70,12 @@ def _narrow(column: Field) -> bool:
 
 
 def candidates(opened: Transaction, sobject: SObject, expr: Expr | None, *, deleted: bool) -> Iterator[Row]:
-    """Rows that may match, oldest first, each once."""
+    """Rows that may match and that the user sees, oldest first, each once."""
+    rows = _candidates(opened, sobject, expr, deleted=deleted)
+    return (row for row in rows if activities.shown(opened.org, sobject, opened.user_id, row))
+
+
+def _candidates(opened: Transaction, sobject: SObject, expr: Expr | None, *, deleted: bool) -> Iterator[Row]:
     sets = None if expr is None or deleted else keys(expr, sobject)
     if sets is None:
         yield from opened.rows(sobject.name, deleted=deleted)
