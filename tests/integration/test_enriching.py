@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from lead_router.errors import StoreUnavailable
 from lead_router.ports import EnrichmentView
+from org_simulator.switches import Switches
 from support.hop_rig import SCORES, HopRig
 from support.provider import provider
 
@@ -212,6 +213,32 @@ def test_values_that_do_not_fit_are_left_out_and_one_that_the_org_refuses_keeps_
     assert (answered["fields"], answered["unfit"]) == (["NumberOfEmployees", "Rating"], ("Industry",))
     assert "900" not in repr([line for line in logs if line["event"] != "lead_assigned"])
     assert "Lukewarm" not in repr(logs)
+
+
+def test_an_answer_that_no_database_takes_whole_costs_no_second_call_and_holds_up_nobody(hops, outside):
+    """JSON has numbers of any length, and halves of characters: what is fit of it is used, as of any other answer."""
+    outside.answer = {"company": {"industry": "\ud800Steel\0", "size": 10**400}}
+    (lead,) = hops.leads(1)
+    with capture_logs() as logs:
+        hops.play(15)
+    assert (values(hops, lead), hops.calls()) == (("?Steel", None, None), 1)
+    assert [line["event"] for line in logs if line["log_level"] == "warning"] == []
+
+
+@pytest.mark.parametrize("switches", [Switches(), Switches.pessimistic()], ids=["documented", "pessimistic"])
+def test_several_fields_that_the_org_refuses_keep_no_other_away(tmp_path, outside, switches):
+    """Too long for their fields, and told one at a time or all at once: the third is written, both are named."""
+    hops = HopRig(tmp_path, outside, switches=switches)
+    outside.answer = {"company": {"industry": "S" * 300, "size": 900}, "rating": "R" * 300}
+    (lead,) = hops.leads(1)
+    with capture_logs() as logs:
+        hops.play(15)
+    found = values(hops, lead)
+    hops.close()
+
+    assert found == (None, 900, None)
+    (told,) = [line for line in logs if line["event"] == "lead_not_enriched"]
+    assert (told["fields"], told["error"]) == (["Industry", "Rating"], "STRING_TOO_LONG")
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from lead_router.rulefiles.scores import read_scoring
 from lead_router.salesforce.configuration import Intake
 from org_simulator.clock import ManualClock
 from org_simulator.sobjects import PermissionSet
+from org_simulator.switches import Switches
 from support.provider import Provider
 from support.worker_rig import Rig
 
@@ -93,6 +94,7 @@ class HopRig:
         scores: str | None = None,
         rules: Sequence[str] = (),
         latency_s: Callable[[], float] = lambda: 0.3,
+        switches: Switches | None = None,
     ) -> None:
         self.outside = outside
         self.wants = True
@@ -104,7 +106,7 @@ class HopRig:
             (path / "scores.yaml").write_text(scores, encoding="utf-8")
             scoring = read_scoring(path / "scores.yaml")
         self.asking = read.asking
-        self.rig = Rig(path)
+        self.rig = Rig(path, switches=switches or Switches())
         self.clock = self.rig.clock
         self.headers = {name: value.replace("{secret}", SECRET) for name, value in read.headers.items()}
         self.allow("Industry", "NumberOfEmployees", "Rating")

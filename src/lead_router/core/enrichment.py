@@ -6,7 +6,6 @@ Nothing of a lead leaves but the fields that the templates name.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,9 @@ from urllib.parse import quote
 
 from lead_router.core.domains import PUBLIC_DOMAINS
 from lead_router.core.soql import values
+
+NUMBER_MAX: Final = 10**18
+"""What the largest number field of Salesforce has room for; JSON has numbers of any length."""
 
 VALUE_MAX: Final = 255
 """Characters of a lead's value that are sent; a longer one is no name, address or domain."""
@@ -140,16 +142,21 @@ def fitted(value: Any, kind: str) -> Any:
 
 def _text(value: Any) -> str | None:
     if isinstance(value, str):
-        return value.replace("\0", "").strip() or None
+        return _clean(value).strip() or None
     number = _number(value)
     return None if number is None else str(number)
+
+
+def _clean(text: str) -> str:
+    """Without what JSON may escape and no database or XML takes: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def _number(value: Any) -> int | float | None:
     if isinstance(value, str) and _DIGITS.fullmatch(value.strip()):
         value = float(value) if "." in value else int(value)
     found = values.number(value)
-    return found if found is not None and math.isfinite(found) else None
+    return found if found is not None and abs(found) <= NUMBER_MAX else None
 
 
 def _whole(value: Any) -> int | None:
@@ -173,7 +180,7 @@ def _instant(value: Any) -> str | None:
 
 def _choices(value: Any) -> str | None:
     if isinstance(value, list) and all(isinstance(one, str) and one for one in value):
-        return ";".join(value) or None
+        return _clean(";".join(value)) or None
     return _text(value) if isinstance(value, str) else None
 
 

@@ -25,6 +25,7 @@ FILL_AFTER_S = 8.0  # most leads are routed by then and were not changed since, 
 FILLS_MAX = 200  # leads of one read
 LEASE_S = 300.0  # longer than one read and eight calls
 TRIES_MAX = 20
+PARTS_MAX = 8  # refused fields that a lead's others are tried without: an answer may name one at a time
 BACKOFF_FIRST_S, BACKOFF_CAP_S = 2.0, 1_800.0
 
 
@@ -78,12 +79,16 @@ class Filling:
     def _filled(self, fills: Sequence[Fill]) -> Mapping[str, LeadMoved | Unfilled]:
         """The last word on each lead that was not filled; fields that are at fault do not keep the others away."""
         faults = dict(self._org.fill(fills)) if fills else {}
-        parts = [left for fill in fills if (left := _rest(fill, faults.get(fill.lead.id))) is not None]
-        if parts:
-            again = self._org.fill(parts)
+        parts = list(fills)
+        told: Mapping[str, LeadMoved | Unfilled] = faults
+        for _ in range(PARTS_MAX):
+            parts = [left for part in parts if (left := _rest(part, told.get(part.lead.id))) is not None]
+            if not parts:
+                break
+            told = self._org.fill(parts)
             for part in parts:
-                if part.lead.id in again:
-                    faults[part.lead.id] = again[part.lead.id]
+                if part.lead.id in told:
+                    faults[part.lead.id] = _both(faults[part.lead.id], told[part.lead.id])
         return faults
 
 
@@ -93,6 +98,14 @@ def _rest(fill: Fill, fault: LeadMoved | Unfilled | None) -> Fill | None:
         return None
     left = {name: value for name, value in fill.values.items() if name not in fault.fields}
     return Fill(fill.lead, left) if 0 < len(left) < len(fill.values) else None
+
+
+def _both(first: LeadMoved | Unfilled, later: LeadMoved | Unfilled) -> LeadMoved | Unfilled:
+    """All the fields that were refused, and why; a lead that somebody changed meanwhile is looked at again."""
+    if isinstance(first, Unfilled) and isinstance(later, Unfilled):
+        text = first.text if later.text in first.text else f"{first.text}, {later.text}"
+        return Unfilled(later.lead_id, first.fields | later.fields, text)
+    return later
 
 
 def _settled(row: Taken, fill: Fill, fault: LeadMoved | Unfilled | None) -> Settlement:
