@@ -82,6 +82,12 @@ class Server:
     def url(self, database: str) -> str:
         return f"postgresql://router@127.0.0.1:{self._port}/{database}"
 
+    @property
+    def tools(self) -> dict[str, str]:
+        """The environment by which its own programs, `pg_dump` and others, reach it as its superuser."""
+        path = f"{self._binaries}:/usr/bin:/bin"
+        return {"PATH": path, "PGHOST": "127.0.0.1", "PGPORT": str(self._port), "PGUSER": "router", "LC_ALL": "C"}
+
     def new_database(self) -> str:
         """The url of an empty database."""
         name = next(self._names)
