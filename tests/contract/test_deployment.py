@@ -85,7 +85,6 @@ def test_what_they_set_are_settings():
     named = {
         *compose["services"]["router"]["environment"],
         *documents("kubernetes/settings.yaml")[0]["data"],
-        *(one["name"] for one in pod["containers"][0]["env"]),
     }
     known = {f"LEAD_ROUTER_{name.upper()}" for name in Settings.model_fields}
 
@@ -102,6 +101,19 @@ def test_secrets_are_files_and_files_alone():
     assert given == set(compose["secrets"])
     assert all("file" in secret for secret in compose["secrets"].values())
     assert [name for name in variables if re.search("SECRET|PASSWORD|KEY", name) and not name.endswith("_FILE")] == []
+
+
+def test_no_secret_of_kubernetes_is_a_variable():
+    """Each that is defined is mounted, and each file that a setting names is one of those."""
+    settings, secret = documents("kubernetes/settings.yaml")
+    pod = documents("kubernetes/router.yaml")[0]["spec"]["template"]["spec"]
+    (router,) = pod["containers"]
+    (mount,) = [one for one in router["volumeMounts"] if one["name"] == "secrets"]
+    laid = {f"{mount['mountPath']}/{one['path']}": one["key"] for one in pod["volumes"][0]["secret"]["items"]}
+
+    assert set(laid.values()) == set(secret["stringData"])
+    assert {value for name, value in settings["data"].items() if name.endswith("_FILE")} == set(laid)
+    assert "env" not in router
 
 
 def test_the_pods_are_restricted_spread_and_probed():

@@ -134,6 +134,16 @@ def test_a_file_of_secrets_that_others_may_read_is_named(tmp_path, mode, told):
     ]
 
 
+def test_a_file_with_the_address_of_the_database_is_named_as_well(tmp_path):
+    """F1: it holds a password."""
+    filed = tmp_path / "database"
+    filed.write_text("postgresql://router:pass@db/x", encoding="utf-8")
+    filed.chmod(0o640)
+    (told,) = exposed(load({"LEAD_ROUTER_DATABASE_FILE": str(filed)}))
+    assert told.startswith("LEAD_ROUTER_DATABASE_FILE: ")
+    assert "pass@" not in told
+
+
 def test_a_settings_file_without_a_secret_may_be_read_by_all(tmp_path):
     """Not every settings file holds one."""
     filed = tmp_path / "my.env"

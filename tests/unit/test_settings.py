@@ -129,6 +129,20 @@ def test_a_secret_file_loses_the_newline_of_its_editor(tmp_path: Path):
     assert secret_text(file, "LEAD_ROUTER_CLIENT_SECRET_FILE") == "s3cret"
 
 
+def test_the_address_of_the_database_may_stand_in_a_file(tmp_path: Path):
+    """F1: its password is then in no environment, which others on a host or in a cluster may be shown."""
+    file = tmp_path / "database"
+    file.write_text("postgresql://router:canary@db/x\n")
+    filed = {"LEAD_ROUTER_DATABASE_FILE": str(file)}
+
+    assert load(filed).database == "postgresql://router:canary@db/x"
+    assert load({}).database == "sqlite:///lead-router.db"
+    for wrong in ({**filed, "LEAD_ROUTER_DATABASE": "sqlite:///x.db"}, {"LEAD_ROUTER_DATABASE_FILE": str(tmp_path)}):
+        with pytest.raises(Misconfigured, match="LEAD_ROUTER_DATABASE_FILE") as refused:
+            load(wrong)
+        assert "canary" not in str(refused.value)
+
+
 def test_an_unreadable_secret_file_names_the_setting(tmp_path: Path):
     """Bad input names the setting, not the secret."""
     with pytest.raises(Misconfigured, match="LEAD_ROUTER_PRIVATE_KEY_FILE: cannot read"):

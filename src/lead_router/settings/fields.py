@@ -57,6 +57,9 @@ class Settings(BaseModel):
     database: Text = Field(
         "sqlite:///lead-router.db", description="Job database: sqlite:///path or postgresql://user:secret@host/name."
     )
+    database_file: Path | None = Field(
+        None, description="A file that holds this address, instead of the address, where a password stands in it."
+    )
 
     intake_queues: Names = Field(("Lead_Intake",), description="Developer names of queues whose leads are unassigned.")
     intake_users: Names = Field((), description="Usernames whose leads are unassigned (a form's own user).")
@@ -209,8 +212,8 @@ class Settings(BaseModel):
         least = self.connect_timeout_s + self.read_timeout_s + LEASE_SLACK_S
         if self.lease_s < least:
             raise ValueError(f"{PREFIX}LEASE_S must be at least {least:g}: one call may take that long")
-        for name in ("client_secret", "private_key", "enrichment_secret", "console_token"):
-            if getattr(self, name) and getattr(self, f"{name}_file"):
+        for name in ("client_secret", "private_key", "database", "enrichment_secret", "console_token"):
+            if name in self.model_fields_set and getattr(self, name) and getattr(self, f"{name}_file"):
                 raise ValueError(f"set {named(name)} or {named(name)}_FILE, not both")
         if (self.private_key or self.private_key_file) and not self.username:
             raise ValueError(f"{PREFIX}PRIVATE_KEY{'_FILE' * bool(self.private_key_file)} needs {PREFIX}USERNAME")

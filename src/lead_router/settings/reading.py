@@ -62,12 +62,15 @@ def load(environment: Mapping[str, str], env_file: Path | None = None) -> Settin
     _refuse_quotes(values, told)
     fields = {name.removeprefix(PREFIX).lower(): value for name, value in values.items() if value.strip()}
     try:
-        return Settings.model_validate(fields)
+        settings = Settings.model_validate(fields)
     except ValidationError as refused:
         fault = refused.errors(include_input=False, include_url=False)[0]
         name = named(str(fault["loc"][0])) if fault["loc"] else ""
         where = told.get(name, name) + ": " if name else ""
         raise Misconfigured(where + _worded(fault)) from None
+    if settings.database_file is None:
+        return settings
+    return settings.model_copy(update={"database": secret_text(settings.database_file, named("database_file"))})
 
 
 def _filed(env_file: Path) -> dict[str, str]:
@@ -102,6 +105,7 @@ def exposed(settings: Settings, env_file: Path | None = None) -> list[str]:
     files = {
         f"{PREFIX}CLIENT_SECRET_FILE": settings.client_secret_file,
         f"{PREFIX}PRIVATE_KEY_FILE": settings.private_key_file,
+        f"{PREFIX}DATABASE_FILE": settings.database_file,
         f"{PREFIX}ENRICHMENT_SECRET_FILE": settings.enrichment_secret_file,
         f"{PREFIX}CONSOLE_TOKEN_FILE": settings.console_token_file,
         "--env-file": env_file if env_file is not None and _secrets(_filed(env_file)) else None,
