@@ -15,6 +15,7 @@ from lead_router.ports.notices import NewNotice
 from lead_router.salesforce.configuration import Intake
 from org_simulator.switches import Switches
 from support.office import EVERY_S, Office
+from support.worker_rig import Interrupted
 
 WORKING = "Working - Contacted"
 
@@ -72,6 +73,29 @@ def test_a_lead_that_was_changed_a_moment_ago_is_looked_at_again(office: Office)
 
     assert soon == ("Ann", "held: it was changed a moment ago")
     assert office.owner(lead) == "Bob"
+
+
+@pytest.mark.parametrize("minutes", [10, -10])
+def test_a_call_counts_by_salesforce_s_clock_whatever_the_router_s_says(office: Office, minutes: int):
+    """A host ten minutes ahead, or behind: a call two minutes after the assignment is one, one of before it is none."""
+    off = timedelta(minutes=minutes)
+    _, rest, _ = office.rest_org.connect()
+    client = Interrupted(rest, office.intake, now=lambda: office.clock.now() + off)
+    office.router = office.worker(client)
+    office.loop = office.looks(client, now=client._now)
+    office.loop.step()
+    office.clock.advance(3_600)
+    called, silent = office.leads(2)
+    office.logs_call(silent, by="dan")
+    office.clock.advance(2)
+    office.drain()
+    owner = office.owner(called)
+    office.clock.advance(120)
+    office.logs_call(called)
+    office.passes(40)
+
+    assert office.owner(called) == owner
+    assert len([row for row in office.ledger() if row["Lead__c"] == silent]) > 1
 
 
 def test_a_lead_that_is_returned_meanwhile_is_routed_as_such(office: Office):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from lead_router.core.model import ALL_LIVE
@@ -39,14 +40,14 @@ class Office(Rig):
         self.loop = self.looks()
         self.loop.step()
 
-    def looks(self, client: Interrupted | None = None) -> FirstTouch:
+    def looks(self, client: Interrupted | None = None, now: Callable[[], datetime] | None = None) -> FirstTouch:
         client = client or self.connect()
         return FirstTouch(
             client,
             self.open(),
             Current(client.configuration()),
             org_id=self.org.org_id,
-            now=self.clock.now,
+            now=now or self.clock.now,
             monotonic=self.clock.monotonic,
             every_s=EVERY_S,
             wake=lambda: None,

@@ -33,7 +33,8 @@ def parts(configuration: Configuration, snapshot: Snapshot) -> list[Subrequest]:
     if configuration.rollout.first_touch is Switch.OFF:
         return []
     late = ripe(configuration, snapshot.groups.values(), snapshot.leads.values(), snapshot.taken_at)
-    since = min((lead.routed_at for lead in late if lead.routed_at is not None), default=None)
+    times = given_out(snapshot)
+    since = min((times[lead.id] for lead in late if lead.id in times), default=None)
     if since is None:
         return []
     ids, user = sorted(lead.id for lead in late), configuration.integration_user_id
@@ -61,12 +62,23 @@ def _of(lead_ids: Sequence[str], but_by: str) -> str:
 def touches(snapshot: Snapshot, rows: Mapping[str, Sequence[Row]]) -> dict[str, datetime]:
     """By lead, when its first activity since it was given out was completed or made."""
     found: dict[str, datetime] = {}
+    times = given_out(snapshot)
     for row in (*rows.get(TASKS, ()), *rows.get(EVENTS, ())):
         lead_id, at = touch(row)
-        lead = snapshot.leads.get(lead_id)
-        if lead is not None and lead.routed_at is not None and at >= lead.routed_at:
+        if lead_id in times and at >= times[lead_id]:
             found[lead_id] = min(at, found.get(lead_id, at))
     return found
+
+
+def given_out(snapshot: Snapshot) -> dict[str, datetime]:
+    """By lead, when it was given out last, by Salesforce's clock where the row of the ledger tells it.
+
+    Activities are told by that clock. The time on the lead is the router's: were that clock ahead, a call that came
+    soon would seem to have come before.
+    """
+    rows = {(row.lead_id, row.round): row.created_at for row in snapshot.ledger if row.created_at is not None}
+    found = {lead.id: rows.get((lead.id, lead.round), lead.routed_at) for lead in snapshot.leads.values()}
+    return {lead_id: at for lead_id, at in found.items() if at is not None}
 
 
 def readable(rest: Rest) -> Finding:
