@@ -40,6 +40,15 @@ def test_marks_are_told_as_they_were_made_and_forgotten_in_portions(database: Da
     assert store.touch_marks(since=datetime.now(UTC) - timedelta(days=9)) == [mark(2)]
 
 
+def test_a_lead_that_was_touched_is_known_by_its_round(database: Database):
+    """Other marks say nothing of that, nor do another lead's."""
+    store = database.open()
+    store.mark_touches([mark(1), mark(2, 3, Touched.TOUCHED), mark(2, 4), mark(3, 1, Touched.TOUCHED)])
+
+    assert store.touched([lead_id(1), lead_id(2)]) == {(lead_id(2), 3)}
+    assert store.touched([]) == frozenset()
+
+
 def test_another_org_s_marks_and_clocks_are_its_own(database: Database):
     """Two orgs may share a database."""
     ours, theirs = database.open(), database.open(org_id="00D000000000002AAA")

@@ -133,6 +133,8 @@ def _with_touches(
     (lead,) = found.leads.values()
     position = configuration.rollout.first_touch.value
     began = {} if store is None else store.clocks_began(position=position)
+    if store is not None and (lead.id, lead.round) in store.touched([lead.id]):
+        return found, "no first-touch clock runs: touched: its owner changed it"
     return found, told_of_clock(configuration, found, lead, began)
 
 

@@ -36,6 +36,12 @@ _MARK: Final = """
     RETURNING lead_id, round, mark
 """
 
+_TOUCHED: Final = """
+    SELECT j.lead_id, j.round FROM {rows}
+    JOIN touch_mark AS j ON j.org_id = :org_id AND j.lead_id = r.value ->> 'lead_id'
+    WHERE j.mark = :mark
+"""
+
 _MARKS: Final = """
     SELECT lead_id, round, mark, group_id, owner_id, due_at FROM touch_mark
     WHERE org_id = :org_id AND marked_at >= :since ORDER BY marked_at, lead_id, round
@@ -73,6 +79,12 @@ class SqlTouches(Verbs):
         ordered = sorted(marks, key=lambda one: (one.lead_id, one.round, one.mark))
         made = {_key(row) for row in self._write(_MARK, rows=listed(map(_row, ordered)))} if ordered else set()
         return tuple(one for one in ordered if (one.lead_id, one.round, one.mark.value) in made)
+
+    def touched(self, lead_ids: Collection[str]) -> frozenset[tuple[str, int]]:
+        """By the key, which begins with the lead."""
+        rows = listed({"lead_id": one} for one in sorted(lead_ids))
+        found = self._read(_TOUCHED, rows=rows, mark=Touched.TOUCHED.value) if lead_ids else []
+        return frozenset((row["lead_id"], row["round"]) for row in found)
 
     def touch_marks(self, *, since: datetime) -> list[TouchMark]:
         """Oldest first."""

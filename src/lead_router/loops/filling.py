@@ -14,10 +14,24 @@ from lead_router.core.enrichment import to_fill
 from lead_router.core.model import Configuration, Lead
 from lead_router.core.rules import rulebook
 from lead_router.core.scoring import fields_of, score
+from lead_router.core.terms import watched
+from lead_router.core.touch import CHANGED_BY
 from lead_router.errors import LeadRouterError
 from lead_router.loops.current import Current
 from lead_router.loops.marking import FRESH
-from lead_router.ports import Again, Fill, JobStore, LeadMoved, Org, Over, Settlement, Taken, Unfilled
+from lead_router.ports import (
+    Again,
+    Fill,
+    JobStore,
+    LeadMoved,
+    Org,
+    Over,
+    Settlement,
+    Taken,
+    Touched,
+    TouchMark,
+    Unfilled,
+)
 
 _log = structlog.get_logger(__name__)
 
@@ -73,8 +87,20 @@ class Filling:
                 fills.append((row, Fill(lead, values)))
             else:
                 settled.append((row, Over("nothing to write")))
+        self._keep_touches(configuration, [fill.lead for _, fill in fills], now)
         faults = self._filled([fill for _, fill in fills])
         return [*settled, *((row, _settled(row, fill, faults.get(row.lead_id))) for row, fill in fills)]
+
+    def _keep_touches(self, configuration: Configuration, leads: Sequence[Lead], at: datetime) -> None:
+        """Our write becomes the last change of a lead: that its owner's was, the first-touch clock has to know."""
+        groups = watched(configuration)
+        marks = [
+            TouchMark(lead.id, lead.round, Touched.TOUCHED, groups[lead.routed_by].id, lead.owner_id, at)
+            for lead in leads
+            if lead.routed_by in groups and lead.fields.get(CHANGED_BY) == lead.owner_id
+        ]
+        if marks:
+            self._store.mark_touches(marks)
 
     def _filled(self, fills: Sequence[Fill]) -> Mapping[str, LeadMoved | Unfilled]:
         """The last word on each lead that was not filled; fields that are at fault do not keep the others away."""

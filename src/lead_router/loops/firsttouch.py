@@ -110,7 +110,7 @@ class FirstTouch:
         busy, seen = False, set[tuple[str, int]]()
         for page in self._org.untouched(configuration, sorted(groups), max(min(began.values()), at - KEPT), PAGE):
             seen |= {(lead.id, lead.round) for lead in page}
-            late = self._late(configuration, groups, began, page, at)
+            late = self._unmarked(self._late(configuration, groups, began, page, at))
             for place in range(0, len(late), LOOK_MAX):
                 busy = self._judge(configuration, late[place : place + LOOK_MAX]) or busy
         self._next = {key: again for key, again in self._next.items() if key in seen}
@@ -132,6 +132,12 @@ class FirstTouch:
             and lead.routed_at >= began[groups[lead.routed_by or ""].id]
             and self._next.get((lead.id, lead.round), at) <= at
         ]
+
+    def _unmarked(self, late: Sequence[Lead]) -> list[Lead]:
+        """Those whose owners are not known to have changed them: a later write may hide it."""
+        touched = self._store.touched([lead.id for lead in late])
+        self._next |= dict.fromkeys(touched, _NEVER)
+        return [lead for lead in late if (lead.id, lead.round) not in touched]
 
     def _judge(self, configuration: Configuration, leads: Sequence[Lead]) -> bool:
         snapshot = self._org.snapshot(configuration, [lead.id for lead in leads], ())

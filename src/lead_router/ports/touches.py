@@ -10,11 +10,15 @@ from typing import Protocol
 
 
 class Touched(StrEnum):
-    """What the clock did about a lead in one of its rounds, or would have done were it live; each at most once."""
+    """What the clock did about a lead in one of its rounds, or would have done were it live; each at most once.
+
+    TOUCHED: its owner was the last who changed it as the router was about to write on it, which hides that.
+    """
 
     REMINDED = "reminded"
     WOULD_REMIND = "would remind"
     WOULD_REROUTE = "would reroute"
+    TOUCHED = "touched"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,10 @@ class Touches(Protocol):
 
     def mark_touches(self, marks: Sequence[TouchMark]) -> tuple[TouchMark, ...]:
         """Write them down; answers those that were new, each to one caller only."""
+        ...
+
+    def touched(self, lead_ids: Collection[str]) -> frozenset[tuple[str, int]]:
+        """Of these leads, those that are marked as touched, with the round in which they were."""
         ...
 
     def touch_marks(self, *, since: datetime) -> list[TouchMark]:
