@@ -6,6 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from structlog.testing import capture_logs
 
 from lead_router.ports import Touched
 from org_simulator.switches import Switches
@@ -332,3 +333,25 @@ def test_what_the_clock_did_counts_for_nobody_who_returns_the_lead(office: Offic
     office.drain()
 
     assert (moved, office.owner(lead)) == (["Ann", "Bob", "Cid", "Mia"], "Dan")
+
+
+def test_hundreds_of_groups_have_their_clocks(office: Office):
+    """More keys than one URL has room for: the clock of each runs all the same, and no other group's lead is moved."""
+    with office.org.transaction(office.org.admin_user_id, auto_assign=False) as opened:
+        for number in range(400):
+            key = f"a-territory-with-a-long-name-{number:04}"
+            named = {"Name": key, "Key__c": key, "Mode__c": "Live", "Epoch__c": 1}
+            opened.insert("Round_Robin_Group__c", {**named, "Accept_Within__c": 15})
+    org = office.rest_org
+    asia = org.insert("Round_Robin_Group__c", Name="Asia", Key__c="asia", Mode__c="Live", Epoch__c=1)
+    org.insert("Round_Robin_Member__c", Group__c=asia, User__c=org.refs["dan"])
+    criteria = {"Criteria__c": "Country = 'Japan'", "Target_Group__c": asia}
+    org.insert("Routing_Rule__c", Name="Japan", Precedence__c=1, Active__c=True, **criteria)
+    office.anew()
+    office.loop.step()
+    lead, unclocked = office.given(), office.given(Country="Japan")
+    with capture_logs() as logs:
+        office.passes(16)
+
+    assert (office.owner(lead), office.owner(unclocked)) == ("Bob", "Dan")
+    assert "first_touch_failed" not in {line["event"] for line in logs}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeAlias
+from urllib.parse import quote
 
 from lead_router.core.model import Configuration, Lead, Status
 from lead_router.salesforce import queries, records
 from lead_router.salesforce.names import LeadFields, Objects, Standard
 from lead_router.salesforce.rest import Rest
 
+NAMED_MAX = 6_000  # characters of a URL; columns, criteria and headers share its 16,384
 OLDEST = "oldest"  # the name of the earliest creation in a tally
 
 PageOf: TypeAlias = Callable[[Configuration, int, tuple[datetime, str] | None], str]
@@ -43,13 +45,18 @@ def queued(configuration: Configuration, page: int, after: tuple[datetime, str] 
 
 
 def untouched(keys: Sequence[str], since: datetime) -> PageOf:
-    """Pages of leads that these groups gave out since then, as they show it, and whose owners have not changed them."""
+    """Pages of leads that these groups gave out since then, as they show it, and whose owners have not changed them.
+
+    Of more groups than a URL has room for, those of all groups.
+    """
+    named = queries.among(LeadFields.GROUP, keys)
+    given = named if len(quote(named)) <= NAMED_MAX else f"{LeadFields.GROUP} != NULL"
 
     def query(configuration: Configuration, page: int, after: tuple[datetime, str] | None) -> str:
         parts = [
             f"{Standard.IS_CONVERTED} = false",
             f"{LeadFields.STATUS} = {queries.text(Status.ASSIGNED)}",
-            queries.among(LeadFields.GROUP, keys),
+            given,
             f"{LeadFields.ROUTED_AT} >= {queries.instant(since)}",
         ]
         clause = configuration.first_touch.untouched.strip()
