@@ -102,7 +102,7 @@ class ContractMismatch(Permanent):
 
 
 class LoginRefused(Permanent):
-    """Salesforce refused the credentials; the text names the settings to check and never their values."""
+    """Salesforce refused the credentials, or they lead to another org; the text names settings, never their values."""
 
 
 OUTAGES: Final = (Transient, LoginRefused)

@@ -8,6 +8,8 @@ from structlog.testing import capture_logs
 from lead_router.errors import LoginRefused
 from lead_router.loops.upkeep import Upkeep
 from lead_router.salesforce.auth import REFUSED_MAX_S
+from org_simulator.wire import scenario, start
+from support.rest_org import PEOPLE
 from support.worker_rig import Rig
 
 HOUR_S = 3600
@@ -104,3 +106,33 @@ def test_routing_goes_on_with_the_first_answer_also_where_nothing_waits(rig: Rig
 
     assert met > 5
     assert (shut is None, rig.breaker.why(), rig.breaker.open_s()) == (False, None, 0.0)
+
+
+def test_a_login_that_suddenly_leads_to_another_org_writes_nothing_there(rig: Rig, upkeep: Upkeep):
+    """As after a sandbox was refreshed: one error says so and what to do, the router is not ready, and no job is lost.
+
+    The other org has the same people, rules and an unassigned lead: whoever wrote there would find work.
+    """
+    (told,) = rig.leads(1)
+    world = rig.rest_org.world
+    other = start.world(clock=rig.clock, seed=8).org
+    scenario.load(other, PEOPLE)
+    with other.transaction(other.admin_user_id) as opened:
+        theirs = str(opened.insert("Lead", {"LastName": "Buyer", "Company": "Buyers Ltd"}))
+    owner, written = other.store.tables["lead"].rows[theirs]["OwnerId"], []
+    other.listeners.append(written.append)
+    with capture_logs() as logs:
+        world.org = other
+        met = lives(rig, upkeep, 600)
+        waits, queue = rig.breaker.why(), rig.store.queue()
+        world.org = rig.org
+        lives(rig, upkeep, 120)
+
+    refused = [line for line in logs if line["event"] == "login_refused"]
+    assert (len(refused), refused[0]["log_level"]) == (1, "error")
+    for word in ("LEAD_ROUTER_LOGIN_URL", rig.org.org_id, other.org_id, "restart this router"):
+        assert word in refused[0]["error"]
+    assert not [line for line in logs if "exc_info" in line]
+    assert (met > 0, (waits or "").partition(":")[0], queue.queued, queue.dead) == (True, "LoginRefused", 1, 0)
+    assert (written, other.store.tables["lead"].rows[theirs]["OwnerId"]) == ([], owner)
+    assert rig.owner(told) in {"Ann", "Bob"}

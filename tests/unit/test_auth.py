@@ -207,13 +207,13 @@ def test_who_is_logged_in_is_asked_where_the_answer_does_not_say() -> None:
 
 @responses.activate
 def test_another_org_behind_the_same_login_is_refused() -> None:
-    """Keys hold the org's id: a running router must not be moved to another org."""
+    """Keys hold the org's id: a running router must not be moved to another org, and waits for a person to say so."""
     responses.post(TOKEN_URL, json=answer(access_token="one"))
     other = to18("00D000000000002")
     responses.post(TOKEN_URL, json=answer(access_token="two", id=f"https://x/id/{other}/{USER}"))
     tokens = holder()
     tokens.token()
-    with pytest.raises(Misconfigured, match=other):
+    with pytest.raises(LoginRefused, match=f"LEAD_ROUTER_LOGIN_URL .* lead to org {other} now: .* restart"):
         tokens.token(refused="one")
 
 

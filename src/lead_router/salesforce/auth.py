@@ -148,9 +148,13 @@ class TokenHolder:
         self._refusals, self._again_at = 0, float("-inf")
 
     def _same_org(self, token: Token) -> Token:
+        """Jobs and keys bear the org's id, and only a person knows whether another one is meant."""
         if self._token is not None and self._token.org_id != token.org_id:
-            raise Misconfigured(
-                f"the login now leads to org {token.org_id}, before to {self._token.org_id}: restart for another org"
+            raise LoginRefused(
+                f"LEAD_ROUTER_LOGIN_URL and LEAD_ROUTER_CLIENT_ID led to org {self._token.org_id} when this router "
+                f"started and lead to org {token.org_id} now: nothing is read or written there. If leads are to be "
+                "routed in that org from now on, as after a sandbox was refreshed, restart this router; else set the "
+                "two to the former org and restart it"
             )
         return token
 
