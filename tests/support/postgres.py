@@ -88,11 +88,11 @@ class Server:
         path = f"{self._binaries}:/usr/bin:/bin"
         return {"PATH": path, "PGHOST": "127.0.0.1", "PGPORT": str(self._port), "PGUSER": "router", "LC_ALL": "C"}
 
-    def new_database(self) -> str:
+    def new_database(self, encoding: str = "UTF8") -> str:
         """The url of an empty database."""
         name = next(self._names)
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0")
         return self.url(name)
 
     def drop_database(self, url: str) -> None:

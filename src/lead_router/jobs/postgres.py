@@ -45,6 +45,9 @@ CONNECTION: Final = {
 }
 """What applies where the address does not say otherwise."""
 
+ENCODINGS: Final = frozenset({"UTF8", "SQL_ASCII"})
+"""Encodings of a database that keep every text: the second, that of a server set up in no language, takes any bytes."""
+
 # Waiting is bounded, and a database that confirms before it has written is told not to. Every statement has its index:
 # statistics taken while the queue was short must not have a table of a million finished jobs read through. No plan is
 # worth compiling, however dear a table without an index of use makes it look.
@@ -126,6 +129,13 @@ class PostgresEngine:
         except psycopg.Error as fault:
             self._refuse(fault)
         connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        encoding = connection.info.parameter_status("server_encoding") or "UTF8"  # a pool may not tell it
+        if encoding not in ENCODINGS:
+            connection.close()
+            raise Misconfigured(
+                f"The job database {self._place()} ({SETTING}) has the encoding {encoding}, which lacks most letters: "
+                "make one by `createdb --encoding=UTF8 --locale=C --template=template0` and name that."
+            )
         return connection
 
     def _refuse(self, fault: psycopg.Error) -> NoReturn:
@@ -160,7 +170,8 @@ class PostgresEngine:
 def _address(url: str) -> dict[str, Any]:
     """What the url says, over what applies where it does not."""
     try:
-        address = {**CONNECTION, **conninfo_to_dict(url)}
+        # Whatever the server, the address or PGCLIENTENCODING would have: texts of an org hold any letter.
+        address = {**CONNECTION, **conninfo_to_dict(url), "client_encoding": "UTF8"}
     except psycopg.ProgrammingError:
         address = {"host": "@"}  # the fault itself may quote the password
     # A password with an unescaped sign ends early, and its rest is read as host, port or database.

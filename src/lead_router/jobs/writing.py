@@ -70,8 +70,8 @@ def ended(job: Job, ending: Ending) -> Mapping[str, Any]:
 
 
 def listed(nouns: Iterable[Mapping[str, Any]]) -> str:
-    """The statements' parameter `:rows`."""
-    return json.dumps(list(nouns))
+    """The statements' parameter `:rows`. No letter is escaped: a server without an encoding refuses to read that."""
+    return json.dumps(list(nouns), ensure_ascii=False)
 
 
 def storable(told: str) -> str:
