@@ -94,6 +94,19 @@ def test_the_commands_that_speak_json_are_those_that_the_readme_names():
                 parser().parse_args(words)
 
 
+def test_every_fact_about_others_has_its_dated_source():
+    """What is said of a product stands on a page that is named with its date, or with the word that none is known."""
+    said, _, listed = (ROOT / "deploy/COMPARISON.md").read_text(encoding="utf-8").partition("## Sources\n")
+    sources = dict(re.findall(r"^(\d+)\. ((?:.|\n(?=   ))+)", listed, re.MULTILINE))
+    cited = {number for group in re.findall(r"\[([\d, ]+)\]", said) for number in group.split(", ")}
+
+    assert cited == set(sources)
+    assert {n for n, text in sources.items() if not re.search(r"\]\(https://", text)} == set()
+    dated = re.compile(r"dates?\s+unknown|, 20\d\d|of \w+ 20\d\d")
+    assert {number for number, text in sources.items() if not dated.search(text)} == set()
+    assert re.search(r"20\d\d-\d\d-\d\d", listed)
+
+
 def test_the_service_points_at_nothing_that_no_step_makes():
     """The unit's only files are those of the runbook's installation."""
     unit = (ROOT / "deploy/lead-router.service").read_text(encoding="utf-8")

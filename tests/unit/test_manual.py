@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from lead_router.cli import pages
 from lead_router.cli.arguments import parser
 from lead_router.cli.manual import WIDTH, commands, described
 from lead_router.cli.pages import PAGES
@@ -47,6 +48,11 @@ def test_every_example_can_be_typed(name, line):
 def test_no_page_is_left_of_a_command_that_is_gone():
     """A page that nobody can open is not kept."""
     assert sorted(set(PAGES) - set(NAMES)) == []
+
+
+def test_each_page_stands_once():
+    """Of two, one would be shown and the other kept up in vain."""
+    assert len(PAGES) == sum(map(len, (pages._OPERATING, pages._JOBS, pages._DECIDING)))
 
 
 def test_a_command_without_a_page_is_left_as_it_is():

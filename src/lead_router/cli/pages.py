@@ -132,27 +132,6 @@ _JOBS: Final = {
         "Ends a dead job for good; its lead stays where it is until somebody changes it. The reason is kept with it.",
         (('lead-router jobs discard 4711 --reason "test lead"', "leave its lead alone"),),
     ),
-    "touches": Page(
-        "Tells how long leads of the last days took to an owner and to a first touch (half of them, and 95 in a "
-        "hundred), by group, and how often the clock reminded a rep or gave a lead to the next.",
-        (
-            ("lead-router touches", "the last seven days"),
-            ("lead-router touches --days 30 --json", "a month, for machines"),
-        ),
-    ),
-    "notices": Page(
-        "Shows what reps and channels were told of assignments, and tries the channels with a letter.",
-        (("lead-router notices list --status failed", "which did not arrive"),),
-    ),
-    "notices list": Page(
-        "Lists notices, newest first, with their channel and how they ended.",
-        (("lead-router notices list --limit 20", "the newest twenty"),),
-    ),
-    "notices test": Page(
-        "Sends one letter to each channel, now, and tells which took it.",
-        (("lead-router notices test --channel slack", "to the channel of that name alone"),),
-        found="a letter did not go out",
-    ),
 }
 
 _DECIDING: Final = {
@@ -173,7 +152,7 @@ _DECIDING: Final = {
     ),
     "explain": Page(
         "Tells one lead's whole decision: what the ledger says of it, what its job waits for, every rule with met or "
-        "not met, and every member with the reason why he could or could not take it.",
+        "not met, and every member with the reason why they could or could not take it.",
         (
             ("lead-router explain 00Q5g00000AbCdEEAV", "why this rep, or why nobody"),
             ("lead-router explain 00Q5g00000AbCdEEAV --json", "the same for machines"),
