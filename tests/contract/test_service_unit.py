@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lead_router.loops.runner import DRAIN_S
+from support.runbook import commands
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 UNIT = DEPLOY / "lead-router.service"
@@ -49,7 +50,7 @@ def laid(tmp_path):
 
 
 @needs_systemd
-@pytest.mark.parametrize("names", [(), ("key.conf",), ("slower.conf",)], ids=str)
+@pytest.mark.parametrize("names", [(), ("key.conf",), ("slower.conf",), ("log-file.conf",)], ids=str)
 def test_systemd_finds_no_fault_in_the_unit(laid, names):
     """Neither in it alone nor with a drop-in, but that an old systemd passes over what it does not know."""
     told = analyze("verify", str(laid(*names)))
@@ -66,6 +67,19 @@ def test_the_unit_is_well_locked_in(laid):
     (exposure,) = re.findall(r"Overall exposure level for lead-router\.service: ([\d.]+)", told)
 
     assert float(exposure) < EXPOSURE_MAX
+
+
+def test_a_log_file_is_opened_by_systemd_and_cut_by_logrotate_in_one_place():
+    """As root's own: a folder that the router may write to would let it lead logrotate to any file of the host."""
+    (written,) = re.findall(
+        r"^StandardError=append:(\S+)$", (DEPLOY / "drop-ins/log-file.conf").read_text(), re.MULTILINE
+    )
+    rules = (DEPLOY / "logrotate.conf").read_text(encoding="utf-8")
+    laid = commands("wants it in a file has systemd write it")
+
+    assert re.findall(r"^(/\S+) \{", rules, re.MULTILINE) == [written]
+    assert laid[0] == f"install -d -m 750 -o root -g root {Path(written).parent}"
+    assert not re.search(r"^\s*su\s", rules, re.MULTILINE)
 
 
 def test_a_stop_is_given_the_time_of_the_drain():

@@ -48,7 +48,7 @@ def _changes(seen: app.Verified) -> str:
     ]
     made = sum(1 for one in seen.changes if not one.refused)
     if not seen.changes:
-        return "nothing to write: what is left of drift, the ledger alone cannot put right"
+        return "nothing to write" + ": what is left of drift, the ledger alone cannot put right" * bool(seen.findings)
     if seen.written:
         return "\n".join([*lines, f"{made} of {len(seen.changes)} changes written; judged again since"])
     return "\n".join([*lines, f"{len(seen.changes)} changes, nothing was written: add --yes to write"])
@@ -58,7 +58,9 @@ def _summary(seen: app.Verified) -> str:
     jobs = "no jobs" if seen.jobs is None else f"{seen.jobs} jobs"
     drift = len(seen.findings)
     found = "no drift" if not drift else "1 drift" if drift == 1 else f"{drift} drifts"
-    return f"{seen.groups} groups, {seen.rows} ledger rows, {seen.leads} leads, {jobs}: {found}"
+    return (
+        f"{seen.groups} group{'s' * (seen.groups != 1)}, {seen.rows} ledger rows, {seen.leads} leads, {jobs}: {found}"
+    )
 
 
 def _told(value: int | str | None) -> str:
