@@ -263,6 +263,7 @@ class Router:
         self.source: CometdSource | None = None
         self.recorded = False
         self.org: Asked | None = None
+        self.breaker: Breaker | None = None
         self.calls: Later | None = None
         host.routers.append(self)
 
@@ -364,6 +365,7 @@ class Router:
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)
         current, breaker = Current(org.configuration()), Breaker(clock.monotonic)
+        self.breaker = breaker
         promptness = Promptness(Breaker(clock.monotonic))
         wanted = partial(_wanted, current, promptness)
         listening = Listening(

@@ -235,6 +235,19 @@ MUTATIONS = (
         "breaker-for-ever", "loops/breaker.py", "return max(0.0, self._until - self._monotonic())", "return self._until"
     ),
     Mutation("released-as-retry", "loops/worker.py", "Release(delay, why, keeps_place=True)", "Bury(why)"),
+    Mutation("held-loses-its-place", "jobs/writing.py", '{"keeps": "place"} if keeps_place else {}', "{}"),
+    Mutation(
+        "sweep-without-lease",
+        "jobs/sweeping.py",
+        "      AND (kept_until IS NULL OR kept_until > {now})\n",
+        "",
+    ),
+    Mutation(
+        "returned-without-sweep",
+        "loops/routing.py",
+        "        if any(one.returned for one in made if isinstance(one, Skip)):",
+        "        if False:",
+    ),
     Mutation(
         "renumbered-position-kept",
         "salesforce/replay.py",

@@ -53,6 +53,7 @@ IDLE_ROUNDS_MAX = 25
 WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1, "touch": 2, "enriching": 3}
 
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
+SWEEP_BIAS = 8  # and, of a process that is killed, a sweep: it has few points, and is seldom
 INSIDE_OFTEN = 0.25
 TRIGGER_OFTEN = 1 / 12
 TOUCHED = 0.2  # of the leads that somebody meddles with
@@ -299,7 +300,7 @@ class Play:
         if commits and point.when == "before":
             self.counts["commits in the storm"] += 1
         bias = COMMIT_BIAS if commits else INTAKE_BIAS if _keeps(point) else 1
-        if self.dice.random() < self.air.crash * bias:
+        if self.dice.random() < self.air.crash * (SWEEP_BIAS if faults.SWEEP in point.what else bias):
             self.count("process: killed")
             point.router.alive = False
             raise Crashed

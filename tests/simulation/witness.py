@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lead_router.errors import Transient
 from org_simulator.changes import RowChange
 from simulation.hosts import Host, Router
 
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 
 
 Row: TypeAlias = "Mapping[str, Any]"
+LEDGER = "Lead_Assignment__c"
 ENDS = ("status", "outcome")  # what only the attempt that holds the claim writes, once
 WAITS = ("held: group", "held: waits behind")  # how a job says that its lead waits for members
+OUTAGES = {"LoginRefused", *(kind.__name__ for kind in Transient.__subclasses__())}
+LEASE_MS = 1_000  # by which the lease of a sweep is over in earnest
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,23 @@ class Begun:
     waiting: Mapping[str, tuple[str, int]]
 
 
+@dataclass(frozen=True, slots=True)
+class Sweeps:
+    """How sweeps stand on one host, as a router sees it that is about to do its upkeep, or was.
+
+    `requested` says why one is asked for, `left` that one's lease is over; `failed` counts those of the router that
+    failed, `spoiled` the faults of databases; `rests` says that the router spares the org.
+    """
+
+    steps: int
+    requested: str | None
+    begun_at: int | None
+    left: bool
+    failed: int
+    spoiled: int
+    rests: bool
+
+
 class Witness:
     """Sees all and changes nothing."""
 
@@ -60,6 +82,7 @@ class Witness:
         self._stack: list[int] = []
         self._done: dict[tuple[str, int], Row] = {}
         self._looked_at: dict[str, int] = {}
+        self._waits: dict[tuple[str, int], tuple[str, int]] = {}
         self._users = frozenset(play.company.users)
         self._states: dict[str, list[tuple[int, Row | None]]] = {
             record_id: [(-1, row)]
@@ -88,12 +111,12 @@ class Witness:
     def _told(self, changes: list[RowChange], *, ours: bool, step: int | None) -> None:
         first = changes[0]
         if ours and self._play.trigger is not None:
-            rows = sum(change.sobject == "Lead_Assignment__c" for change in changes)
+            rows = sum(change.sobject == LEDGER for change in changes)
             self._play.counts[f"ledger: {'outside' if first.user_id in self._users else 'inside'}"] += rows
         self.commits.append(Seen(len(self.commits), first.at, ours, tuple(changes), step))
         for change in changes:
             self._states.setdefault(change.id, []).append((len(self.commits) - 1, change.after))
-            if change.sobject in {"Lead", "Lead_Assignment__c"} and ours:
+            if change.sobject in {"Lead", LEDGER} and ours:
                 after = change.after or {}
                 self._play.note(f"> {change.sobject} {change.kind} {_shown(after)}")
 
@@ -110,7 +133,7 @@ class Witness:
             self._stack.pop()
             if works and self._stack:  # within another's step: what this one ended, that one must leave alone
                 self._looked(router.host)
-            if wished is not None and router.alive and len(self.steps) == wished[0] + 1:
+            if wished is not None and router.alive and len(self.steps) == wished.steps + 1:
                 self._kept_wish(router, wished, self._sweeps(router))
 
     def state(self, record_id: str, before: int) -> Row | None:
@@ -146,34 +169,69 @@ class Witness:
             elif former is not None and any(job[name] != former[name] for name in ENDS):
                 told = [(one["status"], one["outcome"]) for one in (former, job)]
                 self.faults.append(f"job {job['id']} of {host.name} had ended, and was ended again: {told}")
-            if job["status"] in {"queued", "working"} and (job["last_error"] or "").startswith(WAITS):
-                told = datetime.fromisoformat(json.loads(job["payload"])["event_at"])
-                waiting[job["lead_id"]] = (job["held_group"] or "", int(told.timestamp() * 1000))
+            place = self._place(known, job)
+            if place is not None:
+                waiting[job["lead_id"]] = place
         # A step in whose middle this look happens may still end a job by what it read at its beginning.
         self._looked_at[host.name] = min([len(self.commits), *(self.steps[place].commits for place in self._stack)])
         return waiting
 
-    def _sweeps(self, router: Router) -> tuple[int, str | None, int, int]:
-        """Steps so far; why a sweep is asked for; sweeps that failed, and faults of databases."""
-        [row] = router.host.look("SELECT requested FROM sweep WHERE org_id = :org_id") or [{}]
-        spoiled = sum(count for name, count in self._play.counts.items() if name.startswith("database"))
-        return len(self.steps), row.get("requested"), 0 if router.org is None else router.org.failed, spoiled
+    def _place(self, known: tuple[str, int], job: Row) -> tuple[str, int] | None:
+        """The group that the job's lead waits for, and since when. Who asked it in vain, for want of an answer of
+        Salesforce or of the database, took nothing from it.
+        """
+        why = job["last_error"] or ""
+        if job["status"] in {"queued", "working"} and why.startswith(WAITS):
+            told = datetime.fromisoformat(json.loads(job["payload"])["event_at"])
+            self._waits[known] = (job["held_group"] or "", int(told.timestamp() * 1000))
+        elif job["status"] not in {"queued", "working"} or why.partition(":")[0] not in OUTAGES:
+            self._waits.pop(known, None)
+        elif job["status"] == "queued" and self._waits.get(known, ("", 0))[0] and job["held_group"] is None:
+            self.faults.append(f"job {job['id']} of {known[0]} was asked in vain, {why}, and lost its place")
+        return self._waits.get(known)
 
-    def _kept_wish(self, router: Router, before: tuple[int, Any, int, int], after: tuple[int, Any, int, int]) -> None:
-        """A sweep that was asked for and could not be made is asked for still, unless the database failed too."""
-        failed, sound = after[2] > before[2], after[3] == before[3]
-        if before[1] is not None and after[1] is None and failed and sound:
-            self.faults.append(f"{router.name} was asked to sweep, {before[1]}, failed, and forgot it")
+    def _sweeps(self, router: Router) -> Sweeps:
+        """How sweeps stand on the router's host."""
+        [row] = router.host.look("SELECT * FROM sweep WHERE org_id = :org_id") or [{}]
+        spoiled = sum(count for name, count in self._play.counts.items() if name.startswith("database"))
+        left = (row.get("kept_until") or sys.maxsize) < router.host.time() * 1000 - LEASE_MS
+        failed = 0 if router.org is None else router.org.failed
+        rests = router.breaker is not None and router.breaker.open_s() > 0
+        return Sweeps(len(self.steps), row.get("requested"), row.get("begun_at"), left, failed, spoiled, rests)
+
+    def _kept_wish(self, router: Router, before: Sweeps, after: Sweeps) -> None:
+        """A sweep that was asked for and could not be made is asked for still, unless the database failed too. One that
+        nobody ended is begun anew by whoever comes by, unless the org is spared.
+        """
+        if after.spoiled != before.spoiled:
+            return
+        if before.requested is not None and after.requested is None and after.failed > before.failed:
+            self.faults.append(f"{router.name} was asked to sweep, {before.requested}, failed, and forgot it")
+        if before.left and after.begun_at == before.begun_at and not (before.rests or after.rests):
+            self.faults.append(f"{router.name} came by a sweep that nobody had ended, and left it")
 
     def _left_behind(self, host: Host, job: Row) -> None:
         """A job just done leaves its lead in the intake, although nobody touched it since the last look."""
         company, lead_id = self._play.company, job["lead_id"]
         since = self._looked_at.get(host.name, 0)
         lead = company.row(lead_id)
-        if job["outcome"].endswith("already routed") or lead is None or lead["IsConverted"]:
+        if lead is None or lead["IsConverted"]:
+            return
+        if job["outcome"].endswith("already routed"):
+            self._not_looked_for(host, job, lead)
             return
         if lead["OwnerId"] in company.intakes and self.still(lead_id, since, len(self.commits)):
             self.faults.append(f"job {job['id']} of {host.name} is done, {job['outcome']}, and {lead_id} has no owner")
+
+    def _not_looked_for(self, host: Host, job: Row, lead: Row) -> None:
+        """A job finds its lead routed, and given back by now: as long as it was open, no sweep took that for news."""
+        [row] = host.look("SELECT * FROM sweep WHERE org_id = :org_id") or [{}]
+        stands = job["idempotency_key"] in {one["Idempotency_Key__c"] for one in self._play.company.rows(LEDGER)}
+        since = self._looked_at.get(host.name, 0)
+        untouched = self.still(job["lead_id"], since, len(self.commits))
+        looked_for = row.get("requested") or row.get("kept_until") or (row.get("begun_at") or 0) >= job["completed_at"]
+        if stands and untouched and lead["OwnerId"] in self._play.company.intakes and not looked_for:
+            self.faults.append(f"{job['lead_id']} was given back, job {job['id']} ended on it, and no sweep is due")
 
     def owned(self) -> bool:
         """Whether no lead waits in an intake."""
