@@ -458,6 +458,15 @@ class TestQueue:
         assert (second.replay_id, second.age_s < 30) == (b"1", True)
         assert (view.sweep_requested, view.last_sweep_age_s) == ("gap", None)
 
+    def test_a_sweep_is_asked_for_with_the_end_of_a_job(self, store):
+        """In one transaction: a process that dies leaves the job open, or the wish behind."""
+        store.record([new_job(1), new_job(2)])
+        first, second = claim(store)
+        assert store.end([(first, Done("assigned"))]) == {first.id}
+        assert store.queue().sweep_requested is None
+        assert store.end([(second, Done("already routed"))], sweep="given back") == {second.id}
+        assert store.queue().sweep_requested == "given back"
+
     def test_held_jobs_are_counted_and_may_be_asked_at_once(self, database, store):
         """What they waited for may have come; a job that waits for another reason keeps its time."""
         store.record([new_job(number) for number in range(3)])

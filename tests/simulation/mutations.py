@@ -245,8 +245,8 @@ MUTATIONS = (
     Mutation(
         "returned-without-sweep",
         "loops/routing.py",
-        "        if any(one.returned for one in made if isinstance(one, Skip)):",
-        "        if False:",
+        "        sweep = RETURNED if any(one.returned for one in made if isinstance(one, Skip)) else None",
+        "        sweep = None",
     ),
     Mutation(
         "renumbered-position-kept",

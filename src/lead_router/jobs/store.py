@@ -133,17 +133,18 @@ class SqlJobStore(SqlListeners, SqlSweeps, SqlChronicle, SqlEnrichments, SqlNoti
         held = listed({"id": job.id, "token": job.claim_token} for job in sorted(jobs, key=lambda job: job.id))
         return self._ids(self._write(sql.RENEW, rows=held, lease_ms=in_ms(lease_s))) if jobs else frozenset()
 
-    def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
+    def end(self, endings: Sequence[tuple[Job, Ending]], *, sweep: str | None = None) -> frozenset[int]:
         """A Retry of a job without attempts left buries it. Notices are written down whoever holds the claims by now.
 
-        Not synced where all are Done: what a lost machine forgot of those is told to the next claim by ledger and lead.
+        Not synced where all are Done alone: what a lost machine forgot is told to the next claim by ledger and lead.
         """
         if not endings:
             return frozenset()
         rows = listed(ended(job, ending) for job, ending in sorted(endings, key=lambda pair: pair[0].id))
-        synced = not all(isinstance(ending, Done) for _, ending in endings)
+        synced = sweep is not None or not all(isinstance(ending, Done) for _, ending in endings)
+        asked = [] if sweep is None else [self._step(sql.REQUEST_SWEEP, reason=storable(sweep), **fence_of(None))]
         told = [notice for _, ending in endings if isinstance(ending, Done) for notice in ending.notices]
-        steps = [self._step(sql.END, rows=rows), *self._notified(told)]
+        steps = [self._step(sql.END, rows=rows), *self._notified(told), *asked]
         return self._ids(self._engine.write(steps, synced=synced, tidies=True)[0])
 
     def holders(self) -> frozenset[str]:

@@ -163,11 +163,10 @@ class Routing:
                         older.add(decision.behind)
         moved = marking.mark(self._org, marks, self._still)
         unheld = tuple(self.open[lead_id] for lead_id in self.open if lead_id in moved and looks_again)
-        self._end([(job, ending) for job, ending in endings if job.lead_id in self.open and job not in unheld])
+        # As long as the job of a returned lead was open, a sweep took it for one that is being routed.
+        sweep = RETURNED if any(one.returned for one in made if isinstance(one, Skip)) else None
+        self._end([(job, ending) for job, ending in endings if job.lead_id in self.open and job not in unheld], sweep)
         self._store.ask_leads(sorted(older))
-        if any(one.returned for one in made if isinstance(one, Skip)):
-            # As long as its job was open, a sweep took it for one that is being routed.
-            self._store.request_sweep(RETURNED)
         return unheld
 
     def _write(self, several: tuple[Batch, ...], portion: Portion) -> list[Portion]:
@@ -274,9 +273,9 @@ class Routing:
         jobs, say = [(self.open[write.ask.lead_id], write) for write in writes], self._teller.written
         self._end([(job, say(self._configuration, job, write, now - write.ask.event_at)) for job, write in jobs])
 
-    def _end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[str]:
+    def _end(self, endings: Sequence[tuple[Job, Ending]], sweep: str | None = None) -> frozenset[str]:
         """End the jobs; the answer names the leads of those that were still ours."""
-        kept = self._store.end(endings) if endings else frozenset()
+        kept = self._store.end(endings, sweep=sweep) if endings else frozenset()
         for job, _ in endings:
             self.open.pop(job.lead_id, None)
             if job.id not in kept:

@@ -193,8 +193,11 @@ class JobStore(Listeners, Sweeps, Chronicle, Enrichments, Notices, Observations,
         """Extend the leases still held; the answer holds the ids of those jobs, the others are lost."""
         ...
 
-    def end(self, endings: Sequence[tuple[Job, Ending]]) -> frozenset[int]:
-        """End claims, all in one transaction; the answer holds the ids of jobs whose claim was still held."""
+    def end(self, endings: Sequence[tuple[Job, Ending]], *, sweep: str | None = None) -> frozenset[int]:
+        """End claims, all in one transaction; the answer holds the ids of jobs whose claim was still held.
+
+        `sweep` asks for one in the same transaction: it finds them ended, and is not forgotten where they are.
+        """
         ...
 
     def holders(self) -> frozenset[str]:
