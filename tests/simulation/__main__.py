@@ -2,7 +2,8 @@
 
 PYTHONPATH=tests python -m simulation --seed 93            its history, and what was broken
 PYTHONPATH=tests python -m simulation --seeds 10000        all cores, a table; exit code 1 if a promise was broken
-With --apex the shipped Apex routes too in every one of them, else in one of twelve.
+With --apex the shipped Apex routes too in every one of them, else in one of twelve. With --requests the routers of all
+listen to platform events, else those of one of eight.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ def main() -> int:
     asked = _parser().parse_args()
     log.configure("critical")
     if asked.seed is not None:
-        return _show(asked.seed, apex=asked.apex)
+        return _show(asked.seed, **_of_all(asked))
     began = time.perf_counter()
     results: list[Played] = []
     with suppress(KeyboardInterrupt):  # a night may be cut short: what was played is told all the same
-        for one_more in _all(range(asked.first, asked.first + asked.seeds), asked.processes, apex=asked.apex):
+        for one_more in _all(range(asked.first, asked.first + asked.seeds), asked.processes, **_of_all(asked)):
             results.append(one_more)
             if one_more.broken and not asked.json:
-                sys.stdout.write(f"{one_more.broken[0]}\n  {replay(one_more.seed, apex=asked.apex)}\n")
+                sys.stdout.write(f"{one_more.broken[0]}\n  {replay(one_more.seed, **_of_all(asked))}\n")
                 sys.stdout.flush()
             if sum(bool(one.broken) for one in results) >= asked.enough > 0:
                 break
@@ -49,9 +50,15 @@ def main() -> int:
     return 1 if any(one.broken for one in results) else 0
 
 
-def replay(seed: int, *, apex: bool | None = None) -> str:
+def replay(seed: int, **of_all: bool | None) -> str:
     """The one command that plays a seed again."""
-    return f"PYTHONPATH=tests .venv/bin/python -m simulation --seed {seed}{' --apex' if apex else ''}"
+    words = "".join(f" --{name}" for name, asked in of_all.items() if asked)
+    return f"PYTHONPATH=tests .venv/bin/python -m simulation --seed {seed}{words}"
+
+
+def _of_all(asked: argparse.Namespace) -> dict[str, bool | None]:
+    """What is so in every play; None where its seed says."""
+    return {"apex": asked.apex, "requests": asked.requests}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,6 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--apex", action="store_true", default=None, help="the shipped Apex routes too in all of them")
+    parser.add_argument(
+        "--requests", action="store_true", default=None, help="all of them hear platform events instead of changes"
+    )
     parser.add_argument("--enough", type=int, default=0, help="end after so many red seeds")
     parser.add_argument(
         "--json", action="store_true", help="print the broken promises by seed played, and nothing else"
@@ -68,8 +78,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _all(seeds: range, processes: int, *, apex: bool | None) -> Iterator[Played]:
-    one = partial(outcome_of, apex=apex)
+def _all(seeds: range, processes: int, **of_all: bool | None) -> Iterator[Played]:
+    one = partial(outcome_of, **of_all)
     if processes == 1:
         yield from map(one, seeds)
         return
@@ -77,8 +87,8 @@ def _all(seeds: range, processes: int, *, apex: bool | None) -> Iterator[Played]
         yield from pool.imap_unordered(one, seeds, CHUNK)
 
 
-def _show(seed: int, *, apex: bool | None) -> int:
-    with played(seed, apex=apex) as play:
+def _show(seed: int, **of_all: bool | None) -> int:
+    with played(seed, **of_all) as play:
         found = broken(play)
         for line in play.trace:
             sys.stdout.write(line + "\n")

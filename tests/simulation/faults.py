@@ -10,6 +10,8 @@ May happen, at any point of any exchange, and most often to the very lead in fli
 | | its own upkeep of a lead in flight, which moves SystemModstamp and nothing else |
 | the stream | events twice, late, lost, merged in one, as gap or overflow; replay ids expired or renumbered; silence |
 | | a session dropped, refused or ended; a subscription refused; an answer cut in the middle, or repeated |
+| a platform event | that a flow publishes after each save of a lead, where that is what routers listen to: late, |
+| | twice, expired or renumbered, its session lost in any way above; gaps and overflows are of changes alone |
 | the database | an error at any statement of a transaction; the answer lost after the commit |
 | a process | killed at any point, begun anew at any time; amid its exchanges whole steps of its other loops |
 | | and of other routers: on the same database, on another host with one of its own, of another user |

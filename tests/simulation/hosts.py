@@ -51,7 +51,7 @@ from support.hop_rig import Later
 if TYPE_CHECKING:
     from simulation.play import Play
 
-CHANNEL = Channels.LEAD_CHANGES
+CHANNEL, REQUESTS = Channels.LEAD_CHANGES, Channels.REQUESTS
 LEASE_S = 60.0
 SWEEP_EVERY_S = 300.0
 CONFIGURATION_EVERY_S = 120.0
@@ -198,8 +198,8 @@ class Host:
 
     def place(self, values: Mapping[str, Any]) -> tuple[bytes, bool]:
         """The position stored now, and whether who stores the next one by these values still holds the channel."""
-        [row] = self.look("SELECT replay_id FROM stream_position WHERE channel = :name", name=CHANNEL) or [{}]
-        [holder] = self.look("SELECT generation FROM listener WHERE channel = :name", name=CHANNEL) or [{}]
+        [row] = self.look("SELECT replay_id FROM stream_position WHERE channel = :name", name=self.play.channel) or [{}]
+        [holder] = self.look("SELECT generation FROM listener WHERE channel = :name", name=self.play.channel) or [{}]
         fence = values.get("fence")
         return bytes(row.get("replay_id", b"")), fence is None or fence == holder.get("generation")
 
@@ -372,7 +372,7 @@ class Router:
             self._store(org_id),
             current,
             partial(self._intake, tokens, org_id, current, dice, wanted),
-            channel=CHANNEL,
+            channel=self.play.channel,
             name=listener_name(host.name, self.process_id),
             monotonic=clock.monotonic,
         )
@@ -450,9 +450,9 @@ class Router:
     ) -> Intake:
         store, clock = self._store(org_id), self.play.clock
         source = CometdSource(
-            channel=CHANNEL,
+            channel=self.play.channel,
             token=tokens.token,
-            load_position=partial(store.position, CHANNEL),
+            load_position=partial(store.position, self.play.channel),
             dice=dice,
             default_start=-2,
             notices=Channels.CONFIGURATION_CHANGES,
@@ -466,7 +466,7 @@ class Router:
             source,
             store,
             current,
-            channel=CHANNEL,
+            channel=self.play.channel,
             org_id=org_id,
             own=own,
             wait_s=POLL_S,

@@ -18,10 +18,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from lead_router.core.keys import change_key, create_key
 from lead_router.jobs.engine import Engine
 from lead_router.jobs.migrations import migrate
 from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.jobs.statements import LINE_UP
+from lead_router.salesforce.names import Objects, RequestFields
+from org_simulator.changes import RowChange
 from org_simulator.clock import ManualClock
 from org_simulator.cometd.server import Server
 from org_simulator.cometd.sessions import Terms
@@ -34,7 +37,7 @@ from org_simulator.wire.start import BASE_URL
 from org_simulator.wire.world import ConnectedApp, World
 from simulation import clocks, faults, hopping, people
 from simulation.company import Company
-from simulation.hosts import CHANNEL, Crashed, Host, Point, Router
+from simulation.hosts import CHANNEL, REQUESTS, Crashed, Host, Point, Router
 from simulation.inside import Inside
 from simulation.rebuilt import Looks
 from simulation.trigger import Trigger, program
@@ -56,6 +59,7 @@ COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything 
 SWEEP_BIAS = 8  # and, of a process that is killed, a sweep: it has few points, and is seldom
 INSIDE_OFTEN = 0.25
 TRIGGER_OFTEN = 1 / 12
+REQUESTS_OFTEN = 1 / 8  # listen to the platform event instead of Change Data Capture
 TOUCHED = 0.2  # of the leads that somebody meddles with
 HURRY = 0.5  # of those who come, the share whom a router hears at once
 INTAKE_BIAS = 4  # so is a transaction that keeps events
@@ -64,7 +68,7 @@ INTAKE_BIAS = 4  # so is a transaction that keeps events
 @dataclass
 class Play:
     """The stage; `run` plays it to the end of the calm. `apex` says whether the shipped Apex routes too; by default the
-    seed does.
+    seed does. So it does where `requests` does not say whether the routers listen to platform events.
     """
 
     seed: int
@@ -72,6 +76,7 @@ class Play:
     engine: Callable[[Host], Engine] | None = None
     elapsed: Callable[[float], None] = lambda _seconds: None
     apex: bool | None = None
+    requests: bool | None = None
     trace: list[str] = field(default_factory=list)
     surprises: list[str] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -88,8 +93,11 @@ class Play:
         self.server = Server(org, Terms())
         log.wakers += [self.server.wake, self._published]
         self.log = log
-        self.creations: list[tuple[int, str]] = []
+        self.creations: list[tuple[int, str, str]] = []
         self._serial = 0
+        # By dice of its own: seeds without it tell what they told before it was there.
+        often = REQUESTS_OFTEN if self.requests is None else float(self.requests)
+        self.channel = REQUESTS if random.Random(f"requests {self.seed}").random() < often else CHANNEL
         self.company = Company(org, self.clock, self.dice)
         self.company.found()
         people.settle(self.company)
@@ -99,6 +107,9 @@ class Play:
         self.worlds = [self._world(user_id) for user_id in self.company.users]
         self.trigger: Trigger | None = None
         self.witness = Witness(self)
+        if self.channel == REQUESTS:
+            self.counts["routers: asked by platform events"] += 1
+            org.listeners.append(self._asks)
         self.looks = Looks()
         self.storm = False
         self.settled_s = float("inf")
@@ -181,8 +192,22 @@ class Play:
         for event in [one for one in self.log._events if one.serial > self._serial]:
             self._serial = event.serial
             head = event.payload.get("ChangeEventHeader", {})
-            if event.channel == CHANNEL and head["changeType"] == "CREATE":
-                self.creations += [(event.serial, lead_id) for lead_id in head["recordIds"]]
+            if event.channel == self.channel == CHANNEL and head["changeType"] == "CREATE":
+                self.creations += [
+                    (event.serial, lead_id, create_key(self.org.org_id, lead_id)) for lead_id in head["recordIds"]
+                ]
+            elif event.channel == self.channel == REQUESTS:
+                lead_id = event.payload[RequestFields.LEAD_ID]
+                key = change_key(self.org.org_id, lead_id, str(event.event_uuid))
+                self.creations.append((event.serial, lead_id, key))
+
+    def _asks(self, changes: Sequence[RowChange]) -> None:
+        """A flow of the company asks with each save of a lead, once it is committed; not with those of the routers."""
+        if changes[0].user_id in self.company.users:
+            return
+        for change in changes:
+            if change.sobject == "Lead" and change.after is not None:
+                self.log.publish(Objects.REQUEST, {RequestFields.LEAD_ID: change.id}, changes[0].user_id)
 
     def serial_of(self, replay_id: int) -> int | None:
         """The serial of the first retained event of this replay id."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lead_router.core.keys import create_key, untouched_round
+from lead_router.core.keys import untouched_round
 from simulation import clocks, duties, hopping, rebuilt
 from simulation.company import COUNTRIES
 from simulation.witness import Seen
@@ -230,9 +230,9 @@ def events_become_jobs(play: Play) -> Iterator[str]:
     """
     for host in play.hosts:
         keys = {job["idempotency_key"] for job in host.jobs()}
-        for serial, lead_id in play.creations:
+        for serial, lead_id, key in play.creations:
             heard = any(first < serial <= last for first, last in host.heard.values())
-            if heard and create_key(play.org.org_id, lead_id) not in keys:
+            if heard and key not in keys:
                 yield f"{lead_id} came by event {serial}, which {host.name} stored a position behind, without a job"
 
 

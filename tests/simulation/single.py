@@ -18,10 +18,10 @@ class Played:
     counts: Counter[str]
 
 
-def outcome_of(seed: int, *, apex: bool | None = None) -> Played:
+def outcome_of(seed: int, *, apex: bool | None = None, requests: bool | None = None) -> Played:
     """Play a seed to its end; a fault of the play itself is told as a broken promise."""
     try:
-        with played(seed, apex=apex) as play:
+        with played(seed, apex=apex, requests=requests) as play:
             return Played(seed, tuple(broken(play)), play.counts)
     except Exception as fault:  # noqa: BLE001 - the other seeds are to be played
         return Played(seed, (f"play: {type(fault).__name__}: {fault}",), Counter())

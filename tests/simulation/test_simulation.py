@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -46,6 +47,19 @@ def test_the_shipped_apex_gives_leads_beside_the_routers_outside():
 
     assert counts["routers: trigger"] == 3
     assert min(counts["ledger: inside"], counts["ledger: outside"]) > 0
+
+
+def test_routers_that_platform_events_ask_keep_every_promise():
+    """Instead of changes they hear `Lead_Routing_Requested__e`; no job of theirs is made by an event of changes."""
+    told: Counter[str] = Counter()
+    for seed in range(3):
+        with played(seed, requests=True) as play:
+            assert broken(play) == [], replay(seed, requests=True)
+            jobs = [job for host in play.hosts for job in host.jobs()]
+            told.update(json.loads(job["payload"]).get("change_type", "by itself") for job in jobs)
+
+    assert told["REQUESTED"] > 0
+    assert not {"CREATE", "UPDATE", "UNDELETE"} & told.keys()
 
 
 @pytest.mark.postgres
