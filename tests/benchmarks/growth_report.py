@@ -54,7 +54,8 @@ def _tolerance(bound: Bound) -> str:
     """What flat means for a measure, in its unit."""
     parts = [f"{bound.share:.0%}"] if bound.share else []
     parts += [f"{bound.more / bound.unit:g}"] if bound.more else []
-    return " and ".join(parts) or "nothing"
+    grown = " and ".join(parts) or "nothing"
+    return f"{grown}, or up to {bound.least / bound.unit:g}" if bound.least else grown
 
 
 SECTION = """# A router over very many events: {engine}
@@ -71,13 +72,15 @@ Machine: {machine}; simulated org, router and job database share it.
 is routed; the others need no routing: changes of leads that people own, owners that people change, our own writes
 come back, deletions. Nearly every event is of another lead, and each comes under another schema id.
 
-*Finished jobs* are kept for a few seconds instead of for days (ten seconds of a million events), and looked for five
-times as often; all else is `lead-router run` as it comes. The ledger in Salesforce keeps what the job database forgets.
+*Finished jobs* are kept for a few seconds instead of for days (ten seconds for each million of events), and looked
+for five times as often; all else is `lead-router run` as it comes. The ledger in Salesforce keeps what the job
+database forgets.
 
-*Flat* is judged by medians: between 10 and 20 % of the events, and over the last tenth, which may lie above the former
-by what the table says and no more; open files may be two more, as connections come and go, threads none. A share leaves
-room for what the machine's pace does to a measure, and an absolute part for a small one. Finished jobs are told by the
-pace of the events before, since others use the machine too, and more leads come in the seconds of a faster one.
-A database file does not shrink; it is flat if what is forgotten makes room for what comes. PostgreSQL keeps each former
-version of a row until its autovacuum comes round, once a minute: at this pace that is most of the table.
+*Flat* is judged by medians: between 10 and 20 % of the events, and over the last tenth, which may lie above the
+former by what the table says and no more; open files may be two more, as connections come and go, threads none. A
+share leaves room for what the machine's pace does to a measure, and an absolute part for a small one. Finished jobs
+are told by the pace of the events before, since others use the machine too, and more leads come in the seconds of a
+faster one. SQLite's log is written back at quiet moments and at the latest when it has grown to 16 MiB. A database
+file does not shrink; it is flat if what is forgotten makes room for what comes. PostgreSQL keeps each former version
+of a row until its autovacuum comes round, once a minute: at this pace that is most of the table.
 """

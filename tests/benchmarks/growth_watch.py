@@ -13,6 +13,8 @@ from typing import TypeAlias
 
 import psycopg
 
+from lead_router.jobs.sqlite import LOG_BYTES_MAX
+
 Sizes: TypeAlias = tuple[int, int, dict[str, int]]
 """Bytes of the database, bytes of its log, and the jobs by status."""
 
@@ -44,7 +46,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A measure may grow by `share` of what it was and by `more` besides, `unit` being what a person reads it in."""
+    """A measure may grow by `share` of what it was and by `more` besides, and in any case up to `least`.
+
+    `unit` is what a person reads it in.
+    """
 
     name: str
     told: str
@@ -52,6 +57,7 @@ class Bound:
     share: float
     more: float
     unit: float = 1
+    least: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class Judged:
     @property
     def most(self) -> float:
         """What it may be late."""
-        return self.early * (1 + self.bound.share) + self.bound.more
+        return max(self.early * (1 + self.bound.share) + self.bound.more, self.bound.least)
 
     @property
     def flat(self) -> bool:
@@ -83,7 +89,7 @@ BOUNDS = (
     Bound("files", "open files", lambda seen: seen.files, share=0, more=2),
     Bound("threads", "threads", lambda seen: seen.threads, share=0, more=0),
     Bound("database", "job database, MiB", lambda seen: seen.database, share=0.25, more=MIB, unit=MIB),
-    Bound("log", "its write-ahead log, MiB", lambda seen: seen.log, share=0.25, more=MIB, unit=MIB),
+    Bound("log", "its write-ahead log, MiB", lambda seen: seen.log, share=0.25, more=0, unit=MIB, least=LOG_BYTES_MAX),
     Bound("jobs", "finished jobs per 1,000 events in 12 s", _per_pace, share=0.25, more=5),
 )
 

@@ -1,7 +1,7 @@
 """`python -m benchmarks.stock` (with tests on the path): what a lead costs where much is kept or waits.
 
 Jobs behind 1,000, 100,000 and a million finished ones on both databases, a sweep of many unassigned leads, and leads
-routed before a long ledger. `benchmarks.growth` lets a million events go through one process instead.
+routed before a long ledger. `benchmarks.growth` lets millions of events go through one process instead.
 """
 
 from __future__ import annotations

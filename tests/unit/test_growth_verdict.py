@@ -70,6 +70,19 @@ def test_the_pace_is_that_of_the_seconds_before():
     assert [round(one.pace, 2) for one in paced(looks)] == [0.0, 2.0, 4.0, 4.29]
 
 
+def test_a_log_is_flat_up_to_where_it_is_cut():
+    """It is written back at quiet moments, so that it may be tenfold what it was early; past its bound it grows."""
+    verdicts = [
+        {
+            one.bound.name: one.flat
+            for one in judged(samples(log=lambda part, late=late: (1 if part < 50 else late) * MIB))
+        }["log"]
+        for late in (16, 17)
+    ]
+
+    assert verdicts == [True, False]
+
+
 def test_each_measure_says_what_flat_means_for_it():
     """By how much it may grow, in its own unit, beside the verdict."""
     rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table(judged(samples())).splitlines()[2:]]
@@ -79,6 +92,6 @@ def test_each_measure_says_what_flat_means_for_it():
         "open files": ("2", "yes"),
         "threads": ("nothing", "yes"),
         "job database, MiB": ("25% and 1", "yes"),
-        "its write-ahead log, MiB": ("25% and 1", "yes"),
+        "its write-ahead log, MiB": ("25%, or up to 16", "yes"),
         "finished jobs per 1,000 events in 12 s": ("25% and 5", "yes"),
     }
