@@ -106,6 +106,7 @@ def _swept(leads: int) -> Swept:
             open_store(f"sqlite:///{Path(folder) / 'jobs.db'}", org_id=org.org.org_id),
             current,
             org_id=org.org.org_id,
+            now=org.clock.now,
             monotonic=org.clock.monotonic,
             configuration_every_s=1e9,
             sweep_every_s=0.0,

@@ -146,6 +146,7 @@ def test_a_dead_job_is_counted(rig, metrics):
 def test_sweeps_tell_what_no_event_brought(rig, metrics):
     """Leads that the stream never told of are counted by why the sweep was due."""
     rig.rest_org.lead()
+    rig.clock.advance(61)
     upkeep = rig.upkeep(meter=metrics)
     upkeep.step()
     rig.rest_org.lead()
@@ -159,6 +160,23 @@ def test_sweeps_tell_what_no_event_brought(rig, metrics):
         ("sweeps_total", "interval"): 1,
         ("sweep_finds_total", "interval"): 1,
     }
+
+
+def test_a_lead_whose_event_is_on_its_way_or_that_somebody_mended_is_no_find_of_a_sweep(rig, metrics):
+    """A busy org has leads in flight at each sweep, and who mends a dead job's lead counts on it: no alarm comes."""
+    (dead,) = rig.leads(1)
+    rig.forbid("ISBLANK(Title)", "Say who that is")
+    rig.drain()
+    upkeep = rig.upkeep(meter=metrics)
+    upkeep.step()
+    rig.rest_org.update(dead, Title="Buyer")
+    rig.clock.advance(301)
+    rig.rest_org.lead(Title="Buyer")
+    upkeep.step()
+    rig.drain()
+
+    assert rig.outcomes().count("assigned") == 2
+    assert {key: value for key, value in told(metrics).items() if key[0] == "sweep_finds_total" and value} == {}
 
 
 def test_failed_steps_are_counted_by_loop_and_kind(metrics):

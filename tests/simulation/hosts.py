@@ -398,6 +398,7 @@ class Router:
             self._store(org_id),
             current,
             org_id=org_id,
+            now=host.now,
             monotonic=clock.monotonic,
             configuration_every_s=self.configuration_every_s,
             sweep_every_s=SWEEP_EVERY_S,

@@ -136,6 +136,7 @@ class Rig:
             org or self.client,
             self.open(),
             org_id=self.org.org_id,
+            now=self.clock.now,
             monotonic=self.clock.monotonic,
             wake=lambda: None,
             **{**plain, **options},

@@ -198,6 +198,7 @@ class Assembly:
             self.store(),
             self.current,
             org_id=self.org_id,
+            now=now,
             monotonic=time.monotonic,
             configuration_every_s=self.settings.configuration_every_s,
             sweep_every_s=self.settings.sweep_every_s,

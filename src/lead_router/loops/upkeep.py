@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import structlog
 
@@ -36,6 +37,16 @@ _REMEDY = (
 )
 _CLOCK_REMEDY = "let a time service keep the clock of the job database's host"
 FORGET_EVERY_S = 3_600.0
+IN_FLIGHT = timedelta(minutes=1)  # a lead that came so lately may be told of yet
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """New jobs; when those leads came or changed that had none; and of how many no event came in good time."""
+
+    jobs: int = 0
+    moments: Sequence[datetime] = ()
+    missed: int = 0
 
 
 class Upkeep:
@@ -48,6 +59,7 @@ class Upkeep:
         current: Current,
         *,
         org_id: str,
+        now: Callable[[], datetime],
         monotonic: Callable[[], float],
         configuration_every_s: float,
         sweep_every_s: float,
@@ -62,6 +74,7 @@ class Upkeep:
         self._store = store
         self._current = current
         self._org_id = org_id
+        self._now = now
         self._monotonic = monotonic
         self._configuration_every_s = configuration_every_s
         self._sweep_every_s = sweep_every_s
@@ -75,9 +88,7 @@ class Upkeep:
         self._reloaded_at = monotonic() - RELOAD_PAUSE_S
         self._forget_at = monotonic()  # at once: one that is started anew every hour would never forget
         self._unshown = Unshown(org, store)
-        self._fault = ""
-        self._ask_anew = False
-        self._looks = 0
+        self._fault, self._ask_anew, self._looks = "", False, 0
         self._kept_at = monotonic()
         self._locked_out = False
         self._unmade: str | None = None  # a sweep that is owed, and that the database was not yet asked for again
@@ -172,6 +183,7 @@ class Upkeep:
         if reason is None:
             return False
         seen = found = 0
+        missed = 0
         self._kept_at = self._monotonic()
         moments: list[datetime] = []
         self._unshown.begin()
@@ -179,19 +191,20 @@ class Upkeep:
             for page in self._org.unassigned(self._current.get(), PAGE):
                 self._keep(reason)
                 seen += len(page)
-                made, unheard = self._record(page, unassigned=True)
-                found += made
-                moments += unheard
+                made = self._record(page, unassigned=True)
+                found += made.jobs
+                missed += made.missed
+                moments += made.moments
             for page in self._org.queued(self._current.get(), PAGE):
                 self._keep(reason)
-                found += self._record(page, unassigned=False)[0]
+                found += self._record(page, unassigned=False).jobs
             self._store.end_sweep(reason)
         except Exception:
             self._store.request_sweep(reason)
             self._unmade = None
             raise
         finally:
-            self._meter.count(SWEEP_FINDS, kind_of(reason), by=found)
+            self._meter.count(SWEEP_FINDS, kind_of(reason), by=missed)
         self._unmade = None
         self._meter.count(SWEPT, kind_of(reason))
         _log.info("leads_swept", reason=reason, unassigned=seen, jobs=found)
@@ -216,17 +229,16 @@ class Upkeep:
             since = silence.since.isoformat()
             _log.warning("stream_silent", channel=silence.channel, leads=silence.leads, since=since, remedy=_REMEDY)
 
-    def _record(self, page: Sequence[Lead], *, unassigned: bool) -> tuple[int, list[datetime]]:
-        """How many new jobs, and when those leads came or changed that had none."""
+    def _record(self, page: Sequence[Lead], *, unassigned: bool) -> _Made:
         configuration = self._current.get()
-        known = self._known(page, configuration, unassigned=unassigned)
-        jobs = []
-        moments = []
-        user = configuration.integration_user_id
+        known, mended = self._known(page, configuration, unassigned=unassigned)
+        jobs, moments, missed = list[NewJob](), list[datetime](), 0
+        user, lately = configuration.integration_user_id, self._now() - IN_FLIGHT
         for lead in page:
             if lead.id in known:
                 continue
             moments.append(last_told_at(lead.fields, lead.created_at, by_others_than=user))
+            missed += lead.id not in mended and moments[-1] < lately
             since = lead.created_at if unassigned else instant(lead.fields.get(CHANGED)) or lead.created_at
             payload: dict[str, object] = {"change_type": "SWEEP", "event_at": since.isoformat()}
             if unassigned:
@@ -236,10 +248,14 @@ class Upkeep:
         created = self._store.record(jobs, wanted=self._wanted()).created if jobs else 0
         if created:
             self._wake()
-        return created, moments if created else []
+        return _Made(created, moments, min(missed, created)) if created else _Made()
 
-    def _known(self, page: Sequence[Lead], configuration: Configuration, *, unassigned: bool) -> frozenset[str]:
+    def _known(
+        self, page: Sequence[Lead], configuration: Configuration, *, unassigned: bool
+    ) -> tuple[frozenset[str], set[str]]:
         """Leads that have a job already; a dead or discarded one only as long as nobody has touched its lead since.
+
+        The second are those whose leads somebody has.
 
         A discard stands, though a later job ended: such a job has routed the lead, or found that somebody took it, and
         without a person's change it would not be unassigned again.
@@ -257,7 +273,7 @@ class Upkeep:
         }
         if unassigned:
             self._unshown.note(one for one in page if one.id in deaths and not one.failed and one.id not in mended)
-        return (unfinished | discarded.keys()) - mended
+        return (unfinished | discarded.keys()) - mended, mended
 
     def _forget(self) -> bool:
         if self._monotonic() < self._forget_at:

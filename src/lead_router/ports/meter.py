@@ -101,7 +101,8 @@ SWEPT: Final = Figure("lead_router_sweeps_total", Kind.COUNTER, "Sweeps that end
 SWEEP_FINDS: Final = Figure(
     "lead_router_sweep_finds_total",
     Kind.COUNTER,
-    "Jobs for leads that no event brought. Reason interval: found by a sweep that nothing had asked for.",
+    "Jobs for leads that no event brought within a minute; those that somebody mended do not count. Reason interval: "
+    "found by a sweep that nothing had asked for.",
     ("reason",),
     known=tuple((reason,) for reason in SWEEP_REASONS),
 )
