@@ -7,14 +7,20 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 
+from lead_router.app import gauges
 from lead_router.app.gauges import SCRAPED
 from lead_router.app.metrics import Metrics
+from lead_router.app.queuelook import QueueLook
+from lead_router.loops.vitals import Ear, Vitals
 from lead_router.ports.meter import FIGURES, LOGGED
+from support.worker_rig import Rig
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -26,6 +32,8 @@ GIVEN = {"job", "instance", "le"}  # by Prometheus, and by a histogram's buckets
 SUFFIXES = {"counter": ("",), "gauge": ("",), "histogram": ("_bucket", "_sum", "_count")}
 WORD = re.compile(r'(\w+)(=~|!~|!=|=)"([^"]*)"')
 PROMTOOL_S = 60
+CHANNEL = "/data/LeadChangeEvent"
+UNTOLD = {"lead_router_stage_seconds_bucket", "lead_router_loop_faults_total"}  # before the first lead, or fault
 
 
 def alerts():
@@ -129,6 +137,65 @@ def test_every_alert_has_its_three_steps_in_the_runbook():
     assert names == {name: f"deploy/RUNBOOK.md#{name.lower()}" for name in names}
     assert {rule["labels"]["severity"] for rule in alerts()} == {"critical", "warning"}
     assert all(rule["annotations"]["summary"] for rule in alerts())
+
+
+@pytest.mark.parametrize("on_duty", [True, False], ids=["day", "night"])
+def test_a_fresh_router_without_a_lead_raises_no_alarm(tmp_path, on_duty):
+    """Two processes, of which one waits for its turn to listen, told as they really tell it, for a day and a night."""
+    tool = shutil.which("promtool")
+    if tool is None:
+        pytest.skip("promtool is not here: install the package `prometheus`")
+    rig = Rig(tmp_path)
+    if not on_duty:
+        for name in ("ann_emea", "bob_emea"):
+            rig.rest_org.update(rig.rest_org.refs[name], Active__c=False)
+    rig.store.keep(rig.store.hold(CHANNEL, "a", lease_s=60.0), subscribed=True)
+    rig.upkeep().step()
+    series = [
+        {"series": f"{one.name}{{{_labels({**one.labels, 'job': 'lead-router', 'instance': place})}}}", "values": value}
+        for place, ear in (("a:9466", Ear("subscribed")), ("b:9466", Ear("standby: a listens")))
+        for one, value in _told(rig, ear)
+    ]
+    quiet = [
+        {"eval_time": at, "alertname": rule["alert"], "exp_alerts": []}
+        for at in ("1h", "13h", "24h")
+        for rule in alerts()
+    ]
+    whole = {"name": "fresh", "interval": "5m", "input_series": series, "alert_rule_test": quiet}
+    file = tmp_path / "fresh.yml"
+    told = {"rule_files": [str(DEPLOY / "alerts.yml")], "evaluation_interval": "5m", "tests": [whole]}
+    file.write_text(yaml.safe_dump(told), encoding="utf-8")
+    rig.close()
+
+    done = subprocess.run(
+        [tool, "test", "rules", str(file)], capture_output=True, text=True, timeout=PROMTOOL_S, check=False
+    )
+
+    watched = {name for rule in alerts() for name in NAME.findall(rule["expr"])} - UNTOLD
+    assert watched <= {one["series"].partition("{")[0] for one in series}
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _labels(labels):
+    return ",".join(f'{name}="{value}"' for name, value in sorted(labels.items()))
+
+
+def _told(rig, ear):
+    """Every sample of a process that has just begun, as a value that stays for a day."""
+    vitals = Vitals(time.monotonic, patience_s=60)
+    vitals.stage, vitals.ear = "running", lambda: ear
+    metrics, client = Metrics(), rig.client
+    client.glance()
+    queue = QueueLook(rig.open, time.monotonic)
+    metrics.look_at(lambda: gauges.of_process(vitals))
+    metrics.look_at(lambda: gauges.of_usage(client._rest.usage()))
+    metrics.look_at(lambda: gauges.of_groups(client.groups(), client.configuration(), rig.clock.now()))
+    metrics.look_at(lambda: gauges.of_breakers({"routing": rig.breaker}))
+    metrics.look_at(lambda: gauges.of_queue(queue.look, CHANNEL))
+    text = metrics.text().decode()
+    queue.close()
+    for family in text_string_to_metric_families(text):
+        yield from ((one, f"{one.value:.0f}x300") for one in family.samples)
 
 
 def test_every_alert_is_seen_firing_and_quiet():
