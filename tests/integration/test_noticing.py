@@ -89,6 +89,29 @@ class TestTelling:
 
 
 class TestNoLongerSo:
+    @pytest.mark.parametrize("touch", [{"Status": "Working - Contacted"}, {"Phone": "+32 2 555 01 02"}, None])
+    def test_a_late_reminder_of_a_lead_that_was_touched_is_not_told(self, rig, touch):
+        """The channel was away; meanwhile the owner set its status, or changed it. Of one that lies, it is told."""
+        (lead,) = rig.leads(1)
+        rig.drain()
+        owner = rig.rest_org.refs["ann"]
+        box = Mailbox()
+        loop = rig.post(box)
+        loop.step()
+        key = f"{lead}.untouched.1.reminder"
+        rig.store.notify([NewNotice(key, NoticeKind.REMINDER, lead, owner, 1, "To be touched.", "Ann", "emea")])
+        rig.clock.advance(600)
+        if touch is not None:
+            with rig.org.transaction(owner, auto_assign=False) as opened:
+                opened.update("Lead", lead, touch)
+        rig.steps(loop)
+
+        assert [one.title for one in box.letters] == [
+            "New lead for Ann",
+            *["A lead is waiting for Ann"] * (touch is None),
+        ]
+        assert rig.statuses() == ["sent", "sent" if touch is None else "dropped"]
+
     def test_a_lead_that_a_person_took_is_not_told(self, rig):
         """The former owner hears nothing of a lead that is no longer theirs, however late Slack comes back."""
         (lead,) = rig.leads(1)

@@ -54,6 +54,7 @@ class NoticeRig(Rig):
             mailbox,
             Channel(name, **{"pace_s": 0.0, **how}),
             breaker=Breaker(self.clock.monotonic),
+            now=self.clock.now,
             monotonic=self.clock.monotonic,
             home=home,
             call_s=35.0,

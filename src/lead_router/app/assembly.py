@@ -171,6 +171,7 @@ class Assembly:
             self.post.messengers[channel.name],
             channel,
             breaker=breaker,
+            now=now,
             monotonic=time.monotonic,
             home=lambda: self.wired.tokens.token().instance_url,
             call_s=self.settings.connect_timeout_s + self.settings.read_timeout_s,

@@ -124,13 +124,23 @@ def _touched(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> st
     untouched = accepted(configuration.first_touch.untouched, frozenset(configuration.field_types.items()))
     if isinstance(untouched, BadCriteria):
         return f"which leads are untouched cannot be told: {untouched}"
-    if not untouched.matches(lead.fields, snapshot.taken_at):
-        return f"touched: its status is '{lead.status}'" if "Status" in untouched.fields else "touched: it was changed"
-    if lead.fields.get(CHANGED_BY) == lead.owner_id:
-        return "touched: its owner changed it"  # each routing is the router's own change, so this one came later
+    shown = shown_touch(configuration, lead, snapshot.taken_at)
+    if shown is not None:
+        return shown
     if snapshot.blind:
         return "whether it was touched cannot be told: this user may not read activities"
     return "touched: there is an activity" if lead.id in snapshot.touches else None
+
+
+def shown_touch(configuration: Configuration, lead: Lead, at: datetime) -> str | None:
+    """How the lead itself shows that it was touched; None where it does not, or that cannot be told."""
+    untouched = accepted(configuration.first_touch.untouched, frozenset(configuration.field_types.items()))
+    if isinstance(untouched, BadCriteria):
+        return None
+    if not untouched.matches(lead.fields, at):
+        return f"touched: its status is '{lead.status}'" if "Status" in untouched.fields else "touched: it was changed"
+    # Each routing is the router's own change, so this one came later.
+    return "touched: its owner changed it" if lead.fields.get(CHANGED_BY) == lead.owner_id else None
 
 
 def told(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 import structlog
 
 from lead_router.core.backoff import backoff_s
 from lead_router.core.model import Lead
+from lead_router.core.terms import shown_touch
 from lead_router.errors import OUTAGES, LeadRouterError, LoginRefused, Permanent
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
@@ -27,6 +29,7 @@ from lead_router.ports.notices import (
     Letter,
     Messenger,
     NoticeEnding,
+    NoticeKind,
     Sent,
     TakenNotice,
     Unclear,
@@ -68,6 +71,7 @@ class Noticing:
         channel: Channel,
         *,
         breaker: Breaker,
+        now: Callable[[], datetime],
         monotonic: Callable[[], float],
         home: Callable[[], str],
         call_s: float,
@@ -79,6 +83,7 @@ class Noticing:
         self._messenger = messenger
         self._channel = channel
         self._breaker = breaker
+        self._now = now
         self._monotonic = monotonic
         self._home = home
         self._meter = meter
@@ -132,10 +137,15 @@ class Noticing:
             except Permanent as fault:
                 _log.warning("lead_not_looked_at", channel=self._channel.name, error=str(fault))
             else:
-                why = _moved(taken, lead)
+                why = _moved(taken, lead) or self._touched(taken, lead)
                 if why is not None:
                     return Dropped(why)
         return letter(taken.what, self._home(), lead=lead, fields=self._channel.fields)
+
+    def _touched(self, taken: TakenNotice, lead: Lead | None) -> str | None:
+        """Why a reminder has come too late for what it reminds of."""
+        reminds = taken.what.kind is NoticeKind.REMINDER and lead is not None
+        return shown_touch(self._current.get(), lead, self._now()) if reminds and lead is not None else None
 
     def _ending(self, taken: TakenNotice, delivery: Delivery) -> NoticeEnding:
         match delivery:
