@@ -14,6 +14,7 @@ import structlog
 from lead_router.app.wiring import Wired
 from lead_router.errors import Misconfigured
 from lead_router.ports import EventSource, Finding, Position
+from lead_router.ports.extras import install
 from lead_router.salesforce.cometd import CometdSource
 from lead_router.salesforce.subscription import Subscription
 from lead_router.salesforce.wire import LOOPBACK
@@ -23,7 +24,7 @@ _log = structlog.get_logger(__name__)
 
 ENDPOINT = "api.pubsub.salesforce.com:7443"
 PACKAGES = ("grpc", "google.protobuf", "fastavro")
-INSTALL = "pip install 'lead-router[pubsub]'"
+INSTALL = install("pubsub")
 TRIED_S = 15.0
 TOLD_MAX = 200
 _SAID = f"{PREFIX}STREAM says so"

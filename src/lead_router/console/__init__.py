@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from lead_router.errors import Misconfigured
+from lead_router.ports.extras import install
 from lead_router.settings import Settings
 
-INSTALL = "pip install 'lead-router[operations]'"
+INSTALL = install("operations")
 
 
 def serve(settings: Settings, address: str) -> int:

@@ -16,9 +16,10 @@ from typing import Any, Final
 
 from lead_router.errors import Misconfigured
 from lead_router.hops.deadline import unlogged
+from lead_router.ports.extras import install
 from lead_router.ports.notices import Declined, Delivered, Delivery, Down, Letter, Unclear
 
-INSTALL: Final = "pip install 'lead-router[operations]'"
+INSTALL: Final = install("operations")
 HUNG_MAX: Final = 3
 """Calls that may hang beyond their deadline at a time; with more the channel counts as away."""
 
