@@ -24,9 +24,13 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.run
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+$(VENV)/.operations: pyproject.toml $(VENV)/.run
+	@echo "installing what the console needs into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[operations]'
+	@touch $@
+
 # With ARGS=--console it goes on with the console open, which needs an extra.
-demo: $(VENV)/.run
-	@$(if $(findstring --console,$(ARGS)),$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[operations]')
+demo: $(VENV)/.run $(if $(findstring --console,$(ARGS)),$(VENV)/.operations)
 	@$(BIN)/lead-router demo $(ARGS)
 
 test: $(VENV)/.dev

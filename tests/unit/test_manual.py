@@ -72,6 +72,14 @@ def test_exit_codes_are_those_that_the_page_names(capsys):
     assert told == {"doctor": [*"0123"], "init": [*"02"], "rules test": [*"012"], "jobs show": [*"023"]}
 
 
+def test_a_command_with_verbs_names_every_exit_code_of_theirs(capsys):
+    """Who reads its page and writes a script is not surprised by one."""
+    told = {name: {line[2] for line in _codes(name, capsys)} for name in NAMES}
+    wholes = {name: {code for verb in NAMES if verb.startswith(f"{name} ") for code in told[verb]} for name in NAMES}
+
+    assert {name: codes - told[name] for name, codes in wholes.items() if codes - told[name]} == {}
+
+
 def _codes(name, capsys):
     with pytest.raises(SystemExit):
         parser().parse_args([*name.split(), "--help"])

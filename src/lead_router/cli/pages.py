@@ -203,6 +203,7 @@ _DECIDING: Final = {
             ("lead-router rules check", "the org's rules, as they are"),
             ("lead-router rules pull --to rules", "begin to keep them in files"),
         ),
+        found="`check` or `test` found something, or `pull` left rules to be merged by hand",
     ),
     "rules check": Page(
         "Finds unknown fields, wrong types, rules that no lead reaches, and groups without members.",

@@ -48,7 +48,7 @@ def play(*, seed: int, leads: int, pubsub: bool, as_json: bool, console: bool = 
     if pubsub and (lack := streams.lack()):
         raise Misconfigured(f"--stream pubsub: {lack}")
     out = None if as_json else sys.stderr
-    with _sigterm_interrupts(), tempfile.TemporaryDirectory(prefix="lead-router-demo-") as name:
+    with _signals_interrupt(), tempfile.TemporaryDirectory(prefix="lead-router-demo-") as name:
         folder = Path(name)
         try:
             seen = _perform(folder, seed, leads, out, pubsub=pubsub, as_json=as_json, console=console)
@@ -170,13 +170,17 @@ def _keep_log(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _sigterm_interrupts() -> Iterator[None]:
-    """SIGTERM ends the play as Ctrl-C does, so that what was started is stopped."""
+def _signals_interrupt() -> Iterator[None]:
+    """SIGTERM ends the play as Ctrl-C does, so that what was started is stopped; so does an interrupt where whoever
+    began the play had them ignored, as a shell does in the background of a script.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    numbers = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(number, signal.default_int_handler) for number in numbers]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, former in zip(numbers, before, strict=True):
+            signal.signal(number, former)
