@@ -12,6 +12,9 @@ import pytest
 import yaml
 
 from lead_router.cli.arguments import parser
+from lead_router.console.gate import OPEN_PATHS
+from lead_router.console.places import TOKEN_MIN, place_of
+from lead_router.errors import Misconfigured
 from lead_router.loops.runner import DRAIN_S
 from lead_router.settings import Settings
 from support.image import stages
@@ -27,6 +30,10 @@ def told(stage, word):
 
 def documents(path):
     return list(yaml.safe_load_all((DEPLOY / path).read_text(encoding="utf-8")))
+
+
+def pod_of(name):
+    return documents(f"kubernetes/{name}.yaml")[0]["spec"]["template"]["spec"]
 
 
 def accepted(*words):
@@ -80,16 +87,17 @@ def test_all_of_them_give_a_stop_the_time_of_the_drain_and_the_same_user():
 def test_what_they_set_are_settings():
     """A misspelt one would be refused at the start; a service's own variables must not come in between."""
     (compose,) = documents("compose.yml")
-    deployment = documents("kubernetes/router.yaml")[0]
-    pod = deployment["spec"]["template"]["spec"]
+    pods = [pod_of(name) for name in ("router", "console")]
     named = {
         *compose["services"]["router"]["environment"],
+        *compose["services"]["console"]["environment"],
         *documents("kubernetes/settings.yaml")[0]["data"],
+        *(one["name"] for one in pods[1]["containers"][0]["env"]),
     }
     known = {f"LEAD_ROUTER_{name.upper()}" for name in Settings.model_fields}
 
     assert {name for name in named if name.startswith("LEAD_ROUTER_")} <= known
-    assert pod["enableServiceLinks"] is False
+    assert [pod["enableServiceLinks"] for pod in pods] == [False, False]
 
 
 def test_secrets_are_files_and_files_alone():
@@ -100,7 +108,9 @@ def test_secrets_are_files_and_files_alone():
 
     assert given == set(compose["secrets"])
     assert all("file" in secret for secret in compose["secrets"].values())
-    assert [name for name in variables if re.search("SECRET|PASSWORD|KEY", name) and not name.endswith("_FILE")] == []
+    assert [
+        name for name in variables if re.search("SECRET|PASSWORD|KEY|TOKEN", name) and not name.endswith("_FILE")
+    ] == []
 
 
 def test_no_secret_of_kubernetes_is_a_variable():
@@ -133,6 +143,46 @@ def test_the_pods_are_restricted_spread_and_probed():
     assert probes == {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
     assert (deployment["spec"]["replicas"], budget["spec"]["minAvailable"]) == (2, 1)
     assert parser().parse_args(router["args"]).command == "run"
+
+
+def test_the_console_is_as_restricted_as_the_router():
+    """The same pod but for its container's own: user, root, rights; its probes need neither token nor Salesforce."""
+    router, console = pod_of("router"), pod_of("console")
+    (other,), (one,) = router.pop("containers"), console.pop("containers")
+    shared = ("image", "envFrom", "securityContext", "volumeMounts")
+    own = {"topologySpreadConstraints", "terminationGracePeriodSeconds", "volumes"}
+    mine, theirs = (pod["volumes"][0] for pod in (console, router))
+    items = [item for source in mine["projected"]["sources"] for item in source["secret"]["items"]]
+    service, labels = documents("kubernetes/console.yaml")[2], documents("kubernetes/console.yaml")[0]["metadata"]
+
+    assert {k: v for k, v in console.items() if k not in own} == {k: v for k, v in router.items() if k not in own}
+    assert {name: one[name] for name in shared} == {name: other[name] for name in shared}
+    assert {one[name]["httpGet"]["path"] for name in ("livenessProbe", "readinessProbe")} <= OPEN_PATHS
+    assert items[:-1] == theirs["secret"]["items"]
+    assert mine["projected"]["defaultMode"] == theirs["secret"]["defaultMode"] == 0o400
+    assert (
+        service["spec"]["selector"] == labels["labels"] != documents("kubernetes/router.yaml")[0]["metadata"]["labels"]
+    )
+
+
+def test_wherever_others_reach_the_console_it_asks_for_a_token(tmp_path):
+    """In a container it listens to all; without the token's file, which is a secret, it would not start."""
+    (compose,) = documents("compose.yml")
+    service, (pod,) = compose["services"]["console"], pod_of("console")["containers"]
+    environment = {one["name"]: one["value"] for one in pod["env"]}
+    token = tmp_path / "token"
+    token.write_text("x" * TOKEN_MIN)
+
+    for words in (service["command"], pod["args"]):
+        asked = parser().parse_args(words)
+        assert asked.command == "console"
+        with pytest.raises(Misconfigured, match="open to whoever reaches"):
+            place_of(Settings(), asked.address)
+        assert place_of(Settings(console_token_file=token), asked.address).token
+    assert service["environment"]["LEAD_ROUTER_CONSOLE_TOKEN_FILE"] == "/run/secrets/console_token"
+    assert environment["LEAD_ROUTER_CONSOLE_TOKEN_FILE"] == "/run/secrets/lead-router/console-token"
+    assert service["ports"] == ["127.0.0.1:9467:9467"]
+    assert service["profiles"] == ["console"]
 
 
 @pytest.mark.skipif(shutil.which("logrotate") is None, reason="no logrotate here")

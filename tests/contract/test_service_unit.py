@@ -1,4 +1,4 @@
-"""The systemd unit: sound, well locked in, and of one mind with the program about time."""
+"""The systemd units: sound, well locked in, and of one mind with the program about time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from pathlib import Path
 
 import pytest
 
+from lead_router.cli.arguments import parser
+from lead_router.console.serving import END_S
 from lead_router.loops.runner import DRAIN_S
 from support.runbook import commands
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 UNIT = DEPLOY / "lead-router.service"
+CONSOLE = DEPLOY / "lead-router-console.service"
+LAID = [
+    (UNIT, ()),
+    (UNIT, ("key.conf",)),
+    (UNIT, ("slower.conf",)),
+    (UNIT, ("log-file.conf",)),
+    (CONSOLE, ()),
+    (CONSOLE, ("key.conf", "console-token.conf")),
+]
 EXPOSURE_MAX = 2.0
 """What systemd itself calls OK ends below this."""
 
@@ -34,14 +45,14 @@ def version():
 
 @pytest.fixture
 def laid(tmp_path):
-    """The unit in a folder of its own, its program one that is there; drop-ins are laid beside it by name."""
+    """A unit in a folder of its own, its program one that is there; drop-ins are laid beside it by name."""
 
-    def lay(*names):
-        text = UNIT.read_text(encoding="utf-8").replace("/opt/lead-router/bin/lead-router", "/bin/true")
-        unit = tmp_path / UNIT.name
+    def lay(shipped, *names):
+        text = shipped.read_text(encoding="utf-8").replace("/opt/lead-router/bin/lead-router", "/bin/true")
+        unit = tmp_path / shipped.name
         unit.write_text(text, encoding="utf-8")
         for name in names:
-            folder = tmp_path / f"{UNIT.name}.d"
+            folder = tmp_path / f"{shipped.name}.d"
             folder.mkdir(exist_ok=True)
             shutil.copy(DEPLOY / "drop-ins" / name, folder / name)
         return unit
@@ -50,10 +61,10 @@ def laid(tmp_path):
 
 
 @needs_systemd
-@pytest.mark.parametrize("names", [(), ("key.conf",), ("slower.conf",), ("log-file.conf",)], ids=str)
-def test_systemd_finds_no_fault_in_the_unit(laid, names):
-    """Neither in it alone nor with a drop-in, but that an old systemd passes over what it does not know."""
-    told = analyze("verify", str(laid(*names)))
+@pytest.mark.parametrize(("shipped", "names"), LAID, ids=[f"{unit.stem} {names}" for unit, names in LAID])
+def test_systemd_finds_no_fault_in_the_units(laid, shipped, names):
+    """Neither in one alone nor with a drop-in, but that an old systemd passes over what it does not know."""
+    told = analyze("verify", str(laid(shipped, *names)))
     unknown = "slower.conf" in names and version() < STEPS_SINCE
     faults = [line for line in told.stderr.splitlines() if "Unknown key 'Restart" not in line or not unknown]
 
@@ -61,10 +72,11 @@ def test_systemd_finds_no_fault_in_the_unit(laid, names):
 
 
 @needs_systemd
-def test_the_unit_is_well_locked_in(laid):
+@pytest.mark.parametrize("shipped", [UNIT, CONSOLE], ids=lambda unit: unit.stem)
+def test_the_units_are_well_locked_in(laid, shipped):
     """Systemd's own measure, from 0 to 10, less is better."""
-    told = analyze("security", "--offline=true", str(laid("key.conf"))).stdout
-    (exposure,) = re.findall(r"Overall exposure level for lead-router\.service: ([\d.]+)", told)
+    told = analyze("security", "--offline=true", str(laid(shipped, "key.conf"))).stdout
+    (exposure,) = re.findall(rf"Overall exposure level for {re.escape(shipped.name)}: ([\d.]+)", told)
 
     assert float(exposure) < EXPOSURE_MAX
 
@@ -82,13 +94,30 @@ def test_a_log_file_is_opened_by_systemd_and_cut_by_logrotate_in_one_place():
     assert not re.search(r"^\s*su\s", rules, re.MULTILINE)
 
 
+def service_of(unit):
+    read = configparser.ConfigParser(interpolation=None, strict=False)
+    read.optionxform = str  # type: ignore[assignment,method-assign]
+    read.read(unit, encoding="utf-8")
+    return read["Service"]
+
+
 def test_a_stop_is_given_the_time_of_the_drain():
     """Systemd would kill it in mid-drain otherwise; a start that says nothing is ended as soon as a silent router."""
-    unit = configparser.ConfigParser(interpolation=None, strict=False)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read(UNIT, encoding="utf-8")
-    service = unit["Service"]
+    service = service_of(UNIT)
 
     assert (service["Type"], service["NotifyAccess"]) == ("notify", "main")
     assert int(service["TimeoutStopSec"]) > DRAIN_S
     assert service["TimeoutStartSec"] == service["WatchdogSec"]
+
+
+def test_the_console_is_locked_in_as_the_router_is_and_keeps_to_this_host():
+    """One user, one folder, one settings file; at the default address, which is the loopback address."""
+    router, console = service_of(UNIT), service_of(CONSOLE)
+    own = {"Type", "ExecStart", "TimeoutStopSec"}
+    asked = parser().parse_args(console["ExecStart"].split()[1:])
+
+    assert {k: v for k, v in console.items() if k not in own} == {
+        k: v for k, v in router.items() if k not in {*own, "NotifyAccess", "TimeoutStartSec", "WatchdogSec"}
+    }
+    assert (asked.command, asked.address.partition(":")[0]) == ("console", "127.0.0.1")
+    assert int(console["TimeoutStopSec"]) > END_S

@@ -40,5 +40,5 @@ def test_the_compose_file_meets_its_specification():
 
 def test_the_manifests_meet_the_schemas_of_kubernetes():
     """Strictly: a field that does not exist is a fault. The monitor is another operator's kind, and is not checked."""
-    files = [str(DEPLOY / "kubernetes" / name) for name in ("router.yaml", "settings.yaml")]
+    files = [str(DEPLOY / "kubernetes" / name) for name in ("router.yaml", "console.yaml", "settings.yaml")]
     accepted(tool("kubernetes-validate"), "-k", KUBERNETES, "--strict", *files)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from lead_router.core.hidden import scrub
@@ -45,14 +47,45 @@ class _Answer:
     at: float
 
 
+class _Threads:
+    """So many threads, each with one question at a time; whatever they wait for, the process may end."""
+
+    def __init__(self, count: int, name: str) -> None:
+        self._asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._threads = [threading.Thread(target=self._run, name=f"{name}_{at}", daemon=True) for at in range(count)]
+        for one in self._threads:
+            one.start()
+
+    def submit(self, ask: Callable[[], T]) -> Future[T]:
+        """Its answer, once a thread is free; who cancels before that spares the question."""
+        told: Future[T] = Future()
+        self._asked.put((told, ask))
+        return told
+
+    def close(self) -> None:
+        """Each thread ends after what it is at."""
+        for _ in self._threads:
+            self._asked.put(None)
+
+    def _run(self) -> None:
+        while (found := self._asked.get()) is not None:
+            told, ask = found
+            if not told.set_running_or_notify_cancel():
+                continue
+            try:
+                told.set_result(ask())
+            except BaseException as fault:  # noqa: BLE001 - raised where the answer is awaited
+                told.set_exception(fault)
+
+
 class Looks:
     """Threads for the org and for the store, apart: an org that hangs holds up no look at the queue."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, page_s: float = PAGE_S) -> None:
         self._clock = clock
         self._page_s = page_s
-        self._org = ThreadPoolExecutor(ORG_THREADS, thread_name_prefix="org")
-        self._store = ThreadPoolExecutor(STORE_THREADS, thread_name_prefix="store")
+        self._org = _Threads(ORG_THREADS, "org")
+        self._store = _Threads(STORE_THREADS, "store")
         self._seen: dict[str, _Answer] = {}
         self._faults: dict[str, tuple[LeadRouterError, float]] = {}
         self._under_way: dict[str, asyncio.Future[Any]] = {}
@@ -89,12 +122,12 @@ class Looks:
 
     def close(self) -> None:
         """Nothing more is asked; what is under way ends by its own deadlines."""
-        for pool in (self._org, self._store):
-            pool.shutdown(wait=False, cancel_futures=True)
+        for threads in (self._org, self._store):
+            threads.close()
 
     @staticmethod
-    def _on(pool: ThreadPoolExecutor, ask: Callable[[], T]) -> asyncio.Future[T]:
-        return asyncio.get_running_loop().run_in_executor(pool, ask)
+    def _on(threads: _Threads, ask: Callable[[], T]) -> asyncio.Future[T]:
+        return asyncio.wrap_future(threads.submit(ask))
 
     def _asked(self, name: str, ask: Callable[[], Any]) -> asyncio.Future[Any]:
         asked = self._under_way[name] = self._on(self._org, ask)
