@@ -38,7 +38,7 @@ def test_now_tells_what_waits_what_is_dead_and_what_was_given(rig: ConsoleRig):
     assert "Dead 1 waits for a person" in told
     assert "No router runs: none has listened on this job database yet" in told
     assert "1 job is dead: its lead waits for a person" in told
-    assert "Jo Doe Ann emea assigned" in told
+    assert "Jo Doe Ann EMEA (emea) assigned" in told
     assert "share of the last 2 leads that had an owner" in told
     assert page.text.count("<svg") == 2
 
@@ -56,6 +56,7 @@ def test_groups_tell_who_is_next_and_why_somebody_is_off_duty(rig: ConsoleRig):
     with rig.console() as browser:
         told = words(browser.get("/groups?days=1"))
         assert "4 turns in the period" in told
+        assert "EMEA ( emea )" in told
         assert "Next is Bob ." in told
         assert "Bob 2 3 +0.3 on duty, next" in told
         assert "Ann 1 1 −0.3 absent until" in told  # noqa: RUF001 - a minus sign
@@ -196,6 +197,7 @@ def test_a_plan_is_shown_kept_for_its_browser_and_downloaded_without_formulas(ri
         page = browser.post("/plan", files={"leads": ("../a b.csv", b"Email\na@x.example\nb@x.example\n", "text/csv")})
         assert "2 leads of a b.csv" in words(page)
         assert "2 assign. As of" in words(page)
+        assert "EMEA (emea)" in words(page)
         assert browser.get(page.url.removeprefix(browser.url)).status_code == 200
         sheet = browser.get(page.url.removeprefix(browser.url) + "/plan.csv")
         assert sheet.headers["Content-Type"] == "text/csv; charset=utf-8"

@@ -229,6 +229,47 @@ def test_a_plan_goes_by_the_switches(tmp_path, position, decision, told):
     assert (second.decision, second.reason[: len(told)]) == (decision, told)
 
 
+def _clocked(org: RestOrg) -> None:
+    """The group is open from nine to five, on Mondays alone, and gives its people an hour."""
+    days = ("Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    shut = {f"{day}{end}Time": None for day in days for end in ("Start", "End")}
+    open_at = {"MondayStartTime": "09:00", "MondayEndTime": "17:00"}
+    hours = org.insert("BusinessHours", Name="Mondays", TimeZoneSidKey="UTC", **open_at, **shut)
+    org.update(org.refs["emea"], Business_Hours__c=hours, Accept_Within__c=60)
+
+
+@pytest.mark.parametrize(
+    ("at", "due"),
+    [
+        (datetime(2026, 11, 30, 9, tzinfo=UTC), datetime(2026, 11, 30, 10, tzinfo=UTC)),
+        (datetime(2026, 11, 30, 16, 30, tzinfo=UTC), datetime(2026, 12, 7, 9, 30, tzinfo=UTC)),
+    ],
+    ids=["at the start", "half an hour before the end"],
+)
+def test_a_plan_tells_until_when_a_lead_is_to_be_touched(tmp_path, at, due):
+    """In the working time of the group whose turn it takes, as the first-touch clock reckons; observing has none."""
+    org = RestOrg(best(), Intake(rollout=Rollout(first_touch=Switch.LIVE)))
+    _clocked(org)
+    made = plan(org, csv=_csv(tmp_path, "Email\na@x.example\n"), at=at)
+    rule = "Rule 'All' chose group 'emea'"
+
+    assert [one.touch_by for one in made.leads] == [due]
+    assert made.leads[0].reason.startswith(rule)
+    assert f"EMEA (emea)     1  {due:%Y-%m-%d %H:%M}" in _table(made)
+    org.update(org.refs["emea"], Mode__c="Observe")
+    assert [one.touch_by for one in plan(org, csv=_csv(tmp_path, "Email\na@x.example\n")).leads] == [None]
+
+
+@pytest.mark.parametrize("org", [RestOrg(best(), Intake(rollout=Rollout(first_touch=Switch.OFF)))], ids=["off"])
+def test_a_plan_tells_of_no_clock_that_does_not_run(org, tmp_path):
+    """Switched off, nobody is reminded, and no column stands there."""
+    _clocked(org)
+    made = plan(org, csv=_csv(tmp_path, "Email\na@x.example\n"))
+
+    assert [one.touch_by for one in made.leads] == [None]
+    assert "first touch" not in _table(made)
+
+
 def test_owned_leads_are_planned_anew_only_when_asked_for(rig):
     """Before it goes live, a group's last week tells who would have got what; a real run leaves it alone."""
     org = rig.rest_org

@@ -38,7 +38,7 @@ def test_the_whole_decision_rule_by_rule_and_member_by_member():
         former=frozenset(),
         rules=(RuleAccount(ASIA, met=False, decided=False), RuleAccount(REST, met=True, decided=True)),
         matches=(),
-        groups=(GroupAccount("g1", "emea", Mode.LIVE, 5, MEMBERS),),
+        groups=(GroupAccount("g1", "emea", EMEA.name, Mode.LIVE, 5, MEMBERS),),
         decision=decision,
     )
 
@@ -50,7 +50,7 @@ def test_a_lead_that_has_an_owner_is_explained_as_though_it_had_just_come_in():
     account = explain(SETTINGS, snapshot([owned], [EMEA], ledger), ask(1))
     assert account is not None
     assert (account.settled, account.decision) == ("already routed", Skip(ask(1), "already routed"))
-    assert account.groups == (GroupAccount("g1", "emea", Mode.LIVE, 5, MEMBERS),)
+    assert account.groups == (GroupAccount("g1", "emea", EMEA.name, Mode.LIVE, 5, MEMBERS),)
     assert account.former == frozenset()
 
 

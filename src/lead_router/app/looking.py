@@ -44,6 +44,7 @@ class GroupStatus:
     """A group as `status` shows it: how many are on duty now, and the names of those who come next, in order."""
 
     key: str
+    name: str
     mode: str
     turn: int
     on_duty: int
@@ -149,6 +150,7 @@ def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[Gr
     return tuple(
         GroupStatus(
             key=group.key,
+            name=group.name,
             mode=group.mode,
             turn=group.turn,
             on_duty=len(on_duty(group, moment)),

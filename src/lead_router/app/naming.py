@@ -12,6 +12,16 @@ from lead_router.salesforce.names import Standard
 from lead_router.salesforce.rest import Rest
 
 
+def group_told(key: str, name: str | None) -> str:
+    """A group as people know it, its name, with the key by which files, metrics and commands know it."""
+    return key if name is None or name == key else f"{name} ({key})"
+
+
+def groups_told(configuration: Configuration) -> dict[str, str]:
+    """The same for all groups, by key."""
+    return {group.key: group_told(group.key, group.name) for group in configuration.roster}
+
+
 def names_known(configuration: Configuration, matches: Iterable[Match] = ()) -> dict[str, str]:
     """Names by id, as far as configuration and matches tell: queues, members, whom rules name, owners of matches."""
     found = {match.owner_id: match.name for match in matches}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lead_router.app.batch import is_given, listed, queried, snapshot_of
 from lead_router.app.beside import at_hand, hopped, own_asks, with_elders
-from lead_router.app.naming import names_of
+from lead_router.app.naming import groups_told, names_of
 from lead_router.app.wiring import Wired, now, wire
 from lead_router.core.anew import as_new
 from lead_router.core.model import (
@@ -32,6 +32,7 @@ from lead_router.core.model import (
     Switch,
     ToMatched,
 )
+from lead_router.core.terms import term_of, watched
 from lead_router.loops.capping import REROUTES_MAX, decided_with_limit
 from lead_router.ports import JobStore
 from lead_router.rulefiles import read_sheet
@@ -46,7 +47,8 @@ class Planned:
     """One lead's decision; `decision` is a word of the glossary: assign, follow, count, hold, skip, observe.
 
     `line` is the file's, None for a lead of the org; `owner` is a name where one is known. Whom an observing group
-    would choose stands in `owner`, though the lead would stay where it is.
+    would choose stands in `owner`, though the lead would stay where it is. `group` is a key. Where the group has a
+    first-touch clock, `touch_by` is when the owner must have touched the lead, were it given out at the plan's instant.
     """
 
     lead: str
@@ -58,6 +60,7 @@ class Planned:
     turn: int | None
     rule: str | None
     reason: str
+    touch_by: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class Plan:
     """The whole batch, in its order, and what each owner would get, the most first.
 
     `anew` says that each lead was taken as though it had just come in; `owned` is how many were left out because they
-    have owners.
+    have owners. `groups` are by key how people know them.
     """
 
     at: datetime
@@ -85,6 +88,7 @@ class Plan:
     counts: Mapping[str, int]
     owned: int
     warnings: tuple[str, ...]
+    groups: Mapping[str, str]
 
 
 def plan(
@@ -138,11 +142,12 @@ def plan_in(
     return Plan(
         at=snapshot.taken_at,
         anew=anew,
-        leads=told,
+        leads=_clocked(told, decisions, configuration, snapshot.taken_at),
         shares=_shares(told),
         counts=dict(Counter(one.decision for one in told).most_common()),
         owned=sum(1 for one in decisions if isinstance(one, Skip) and not anew),
         warnings=(*configuration.warnings, *_unseen(snapshot, jobs), *_unmatched(configuration, leads)),
+        groups=groups_told(configuration),
     )
 
 
@@ -255,6 +260,23 @@ def _planned_or_off(
     now, then = _planned(hold, line, configuration, names), _planned(live, line, configuration, names)
     told = f"{now.reason}: nothing is given out until its Mode is Live; then it would {then.decision}: {then.reason}"
     return replace(now, reason=told)
+
+
+def _clocked(
+    told: Sequence[Planned], decisions: Sequence[Decision], configuration: Configuration, at: datetime
+) -> tuple[Planned, ...]:
+    """Each with until when it is to be touched."""
+    both = zip(told, decisions, strict=True)
+    return tuple(replace(one, touch_by=_touch_by(decision, configuration, at)) for one, decision in both)
+
+
+def _touch_by(decision: Decision, configuration: Configuration, at: datetime) -> datetime | None:
+    """In the group's hours; None for a lead that no clock would run for."""
+    if not isinstance(decision, Assign) or decision.turn is None:
+        return None
+    group = decision.turn.group
+    term = term_of(configuration, group, at) if group.key in watched(configuration) else None
+    return None if term is None else term.due_at
 
 
 def _lined(said: str, names: Mapping[str, str]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from lead_router.app.naming import names_of
+from lead_router.app.naming import group_told, names_of
 from lead_router.app.wiring import Wired, now
 from lead_router.core.model import Configuration
 from lead_router.salesforce import queries, sweeping
@@ -19,6 +21,7 @@ _FIELDS = (
     LedgerFields.LEAD,
     f"{Relations.LEDGER_LEAD}.{Standard.NAME}",
     f"{Relations.LEDGER_GROUP}.{GroupFields.KEY}",
+    f"{Relations.LEDGER_GROUP}.{Standard.NAME}",
     LedgerFields.ASSIGNED_TO,
     LedgerFields.OUTCOME,
     LedgerFields.ROUND,
@@ -31,7 +34,7 @@ _FIELDS = (
 class Given:
     """A row of the ledger: `latency_ms` from the lead's event to the commit, None where that tells nothing.
 
-    `lead` and its name are None where the lead is gone.
+    `lead` and its name are None where the lead is gone; `group` is as people know it, with its key.
     """
 
     lead: str | None
@@ -73,7 +76,7 @@ def recent_of(wired: Wired, configuration: Configuration, *, limit: int = GIVEN_
                 lead_name=(row[Relations.LEDGER_LEAD] or {}).get(Standard.NAME),
                 owner_id=row[LedgerFields.ASSIGNED_TO] or "",
                 owner=names.get(row[LedgerFields.ASSIGNED_TO] or ""),
-                group=(row[Relations.LEDGER_GROUP] or {}).get(GroupFields.KEY),
+                group=_group(row[Relations.LEDGER_GROUP]),
                 outcome=row[LedgerFields.OUTCOME] or "",
                 round=int(row[LedgerFields.ROUND] or 0),
                 latency_ms=None if row[LedgerFields.LATENCY_MS] is None else int(row[LedgerFields.LATENCY_MS]),
@@ -83,3 +86,7 @@ def recent_of(wired: Wired, configuration: Configuration, *, limit: int = GIVEN_
         ),
         warnings=configuration.warnings,
     )
+
+
+def _group(row: Mapping[str, Any] | None) -> str | None:
+    return None if row is None else group_told(row[GroupFields.KEY] or row[Standard.NAME], row[Standard.NAME])

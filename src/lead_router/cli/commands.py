@@ -9,6 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from lead_router import app, log
+from lead_router.app.looking import GroupStatus
+from lead_router.app.naming import group_told
 from lead_router.cli.given import file_of, settings_of
 from lead_router.cli.notices import channels_table
 from lead_router.cli.show import as_json, readable, table
@@ -52,9 +54,13 @@ def status(words: argparse.Namespace) -> int:
     if seen.org_fault is not None:
         print(f"\ngroups: {'Salesforce did not answer: ' * seen.org_away}{seen.org_fault}")
         return code
-    groups = [(g.key, g.mode, g.turn, g.on_duty, ", ".join(g.next_members) or "nobody on duty") for g in seen.groups]
-    print("\n" + table(("group", "mode", "turns", "on duty", "next"), groups))
+    print("\n" + table(("group", "mode", "turns", "on duty", "next"), [_group(one) for one in seen.groups]))
     return code
+
+
+def _group(one: GroupStatus) -> tuple[object, ...]:
+    coming = ", ".join(one.next_members) or "nobody on duty"
+    return group_told(one.key, one.name), one.mode, one.turn, one.on_duty, coming
 
 
 def _code(seen: app.Status) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from lead_router import app
 from lead_router.app.departed import Departed
 from lead_router.app.explaining import Explained
+from lead_router.app.naming import group_told
 from lead_router.app.rounds import Round, Thought
 from lead_router.app.wiring import now
 from lead_router.app.worded import (
@@ -168,7 +169,7 @@ def _rules(told: Explained) -> list[str]:
 
 
 def _group(group: GroupAccount) -> list[str]:
-    head = f"\ngroup {group.key} ({group.mode}), turn {group.next_turn} is next:"
+    head = f"\ngroup {group_told(group.key, group.name)} ({group.mode}), turn {group.next_turn} is next:"
     if not group.members:
         return [head, "it has no members"]
     rows = [(one.name, standing(one), one.available_at if one.reason else None) for one in group.members]

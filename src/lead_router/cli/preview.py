@@ -31,12 +31,10 @@ def plan(words: argparse.Namespace) -> int:
 
 
 def _table(made: Plan) -> str:
-    heads = ("lead", "decision", "owner", "group", "turn", "reason")
-    rows = [
-        (f"line {one.line}" if one.line else one.lead, one.decision, one.owner, one.group, one.turn, one.reason)
-        for one in made.leads
-    ]
-    shares = [(one.owner, one.group, one.leads) for one in made.shares]
+    clocked = any(one.touch_by is not None for one in made.leads)
+    heads = ("lead", "decision", "owner", "group", "turn", *["first touch by"] * clocked, "reason")
+    rows = [_row(one, made, clocked=clocked) for one in made.leads]
+    shares = [(one.owner, _group(one.group, made), one.leads) for one in made.shares]
     counts = ", ".join(f"{count} {word}" for word, count in made.counts.items()) or "no leads"
     as_of = f"as of {made.at:%Y-%m-%d %H:%M:%S%z}{', each as though it had just come in' * made.anew}"
     parts = [
@@ -47,6 +45,15 @@ def _table(made: Plan) -> str:
         "\n".join(f"warning: {warning}" for warning in made.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _row(one: Planned, made: Plan, *, clocked: bool) -> tuple[object, ...]:
+    lead = f"line {one.line}" if one.line else one.lead
+    return lead, one.decision, one.owner, _group(one.group, made), one.turn, *[one.touch_by] * clocked, one.reason
+
+
+def _group(key: str | None, made: Plan) -> str | None:
+    return None if key is None else made.groups.get(key, key)
 
 
 def _owned(many: int) -> str:

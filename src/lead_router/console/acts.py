@@ -87,7 +87,9 @@ async def plan(request: web.Request) -> web.StreamResponse:
 async def planned(request: web.Request) -> web.Response:
     """The plan of a file."""
     name, made = _kept(request)
-    told = shown(request, "plan", name=name, plan=made, key=request.match_info["key"], rows=made.leads[:PLANNED_SHOWN])
+    key, rows = request.match_info["key"], made.leads[:PLANNED_SHOWN]
+    clocked = any(one.touch_by is not None for one in made.leads)
+    told = shown(request, "plan", name=name, plan=made, key=key, rows=rows, clocked=clocked)
     return request.app[ROOM].paper.page("planned.html", **told)
 
 

@@ -70,6 +70,7 @@ class GroupAccount:
 
     group_id: str
     key: str
+    name: str
     mode: Mode
     next_turn: int
     members: tuple[MemberAccount, ...]
@@ -167,7 +168,7 @@ def _asked(table: Table, rule: Rule | None) -> tuple[Group, ...]:
 def _group(table: Table, lead: Lead, group: Group, owner: str | None) -> GroupAccount:
     found = standings_of(table, group, lead, former_of(table, lead))
     members = tuple(_member(table, group, one, owner) for one in in_turn(group, found))
-    return GroupAccount(group.id, group.key, group.mode, group.turn + 1, members)
+    return GroupAccount(group.id, group.key, group.name, group.mode, group.turn + 1, members)
 
 
 def _member(table: Table, group: Group, one: Standing, owner: str | None) -> MemberAccount:
