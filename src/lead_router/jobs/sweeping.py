@@ -63,6 +63,15 @@ TAKE_SWEEP: Final = """
     RETURNING begun_for
 """
 
+# A lead that comes back into sight as it was, because a right of the router's user came back, has no other key.
+REOPEN: Final = """
+    UPDATE routing_job
+    SET status = 'queued', attempts = 0, next_run_at = {now}, completed_at = NULL, outcome = NULL
+    WHERE org_id = :org_id AND idempotency_key IN (SELECT r.value ->> 'key' FROM {rows})
+      AND status = 'done' AND outcome IN ('skipped: gone', 'skipped: deleted')
+    RETURNING id
+"""
+
 KEEP_SWEEP: Final = """
     UPDATE sweep SET kept_until = {now} + :kept_ms
     WHERE org_id = :org_id AND begun_for = :reason AND kept_until IS NOT NULL

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from lead_router.jobs import enriching, noticing, sweeping
 from lead_router.jobs import statements as sql
 from lead_router.jobs.listeners import fence_of
 from lead_router.jobs.verbs import Verbs
-from lead_router.jobs.writing import in_ms, storable
+from lead_router.jobs.writing import in_ms, listed, storable
 from lead_router.ports import SET_BACK
 
 KEPT_MS: Final = 60_000
@@ -44,6 +45,11 @@ class SqlSweeps(Verbs):
         steps = [self._step(right, set_back_ms=sweeping.SET_BACK_MS) for right in rights]
         rows = self._engine.write([*steps, take])[-1]
         return rows[0]["begun_for"] if rows else None
+
+    def reopen(self, keys: Sequence[str]) -> int:
+        """An event or sweep that comes later with the same key finds them as if they had never ended."""
+        rows = listed({"key": key} for key in sorted(keys))
+        return len(self._write(sweeping.REOPEN, rows=rows)) if keys else 0
 
     def keep_sweep(self, reason: str) -> None:
         """It is going on."""

@@ -246,6 +246,8 @@ class Upkeep:
             key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)
             jobs.append(NewJob(key, lead.id, lead.id, payload, submission_of(lead.fields, configuration)))
         created = self._store.record(jobs, wanted=self._wanted()).created if jobs else 0
+        if created < len(jobs):
+            created += self._store.reopen([job.idempotency_key for job in jobs])
         if created:
             self._wake()
         return _Made(created, moments, min(missed, created)) if created else _Made()

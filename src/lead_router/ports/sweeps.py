@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -18,6 +19,13 @@ class Sweeps(Protocol):
         It is due where it was asked for, the last one is older than `every_s`, or its taker gave no sign of life for a
         minute. One a minute in the future tells of a clock set back: the reason begins with SET_BACK, and no job waits
         longer.
+        """
+        ...
+
+    def reopen(self, keys: Sequence[str]) -> int:
+        """The jobs of these idempotency keys that ended because their leads were not to be read are due anew.
+
+        Answers how many they were. All other jobs stay as they are.
         """
         ...
 
