@@ -65,6 +65,24 @@ def test_a_lease_that_is_kept_lasts_and_one_that_is_not_is_another_s(database, s
     assert take(two, "two") == Hold(CHANNEL, "two", 2, LEASE_S)
 
 
+def test_a_generation_that_an_older_copy_of_the_database_gives_again_is_one_holder_s(database, stores):
+    """A failover to a copy that lagged behind forgot who took the channel: whoever takes it then holds it alone."""
+    one, two = stores
+    lost = take(one, "one")
+    one.record([new_job(1)], position=Position(CHANNEL, b"10"), hold=lost)
+    database.execute("DELETE FROM listener")
+    hold = take(two, "two")
+    with pytest.raises(Superseded):
+        one.record([new_job(2)], position=Position(CHANNEL, b"11"), hold=lost)
+    one.announce_reload(lost)
+    one.give_up(lost)
+
+    assert (lost.generation, hold.generation, one.keep(lost)) == (1, 1, None)
+    assert two.keep(hold)
+    assert (two.position(CHANNEL), len(two.jobs())) == (Position(CHANNEL, b"10"), 1)
+    assert take(one, "one") == Held("two", 0)
+
+
 def test_what_an_overtaken_holder_records_is_refused_whole(database, stores):
     """It stalled, another one took over and is further: nothing that it brings is kept (A28)."""
     one, two = stores

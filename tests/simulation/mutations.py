@@ -67,7 +67,7 @@ MUTATIONS = (
     Mutation(
         "fence-listener",
         "jobs/listener_statements.py",
-        "AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT)\n    ))",
+        "AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT) AND l.holder = :fence_holder\n    ))",
         "AND l.channel = :fence_channel\n    ))",
     ),
     Mutation(

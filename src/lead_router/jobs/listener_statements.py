@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-# A recording under a hold writes nothing once another one holds the channel; without a hold `:fence` is null.
+# A recording under a hold writes nothing once another one holds the channel; without a hold `:fence` is null. Where the
+# database is an older copy of what it was, as after a failover, a generation is given a second time: not to the same.
 MAY: Final = """
     (CAST(:fence AS BIGINT) IS NULL OR EXISTS (
         SELECT 1 FROM listener AS l
-        WHERE l.org_id = :org_id AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT)
+        WHERE l.org_id = :org_id
+          AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT) AND l.holder = :fence_holder
     ))"""
 
 # Under read committed a recording under way holds the row: whoever takes it waits for that end, and then looks again.
@@ -24,7 +26,7 @@ TAKE: Final = """
 
 KEEP: Final = """
     UPDATE listener SET lease_until = {now} + :lease_ms
-    WHERE org_id = :org_id AND channel = :channel AND generation = :generation
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND holder = :holder
     RETURNING generation
 """
 
@@ -32,7 +34,7 @@ KEEP_AND_TELL: Final = """
     UPDATE listener SET lease_until = {now} + :lease_ms,
         subscribed_at = CASE WHEN :subscribed = 1 THEN COALESCE(subscribed_at, {now}) END,
         heard_at = CASE WHEN :heard = 1 THEN {now} ELSE heard_at END
-    WHERE org_id = :org_id AND channel = :channel AND generation = :generation
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND holder = :holder
     RETURNING reconnects, silent_at
 """
 
@@ -58,13 +60,14 @@ FIND_SILENCE: Final = """
 
 END_SILENCE: Final = """
     UPDATE listener SET silent_at = NULL, silent_since = NULL, silent_leads = NULL
-    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND silent_at IS NOT NULL
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND holder = :holder
+      AND silent_at IS NOT NULL
     RETURNING generation
 """
 
 GIVE_UP: Final = """
     UPDATE listener SET generation = generation + 1, holder = NULL, lease_until = {now}
-    WHERE org_id = :org_id AND channel = :channel AND generation = :generation
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND holder = :holder
     RETURNING generation
 """
 
@@ -75,7 +78,7 @@ ABANDON: Final = """
 
 ANNOUNCE_RELOAD: Final = """
     UPDATE listener SET reloads = reloads + 1
-    WHERE org_id = :org_id AND channel = :channel AND generation = :generation
+    WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND holder = :holder
 """
 
 _LISTENER: Final = """

@@ -32,7 +32,7 @@ class SqlListeners(Verbs):
 
         Not synced: a lease that a lost machine forgot ends that much sooner, and the fence keeps two holders apart.
         """
-        values = {"channel": hold.channel, "generation": hold.generation}
+        values = _named(hold)
         told = {"lease_ms": in_ms(hold.lease_s), "subscribed": int(subscribed), "heard": int(heard)}
         steps = [self._step(sql.KEEP_AND_TELL, **values, **told)]
         steps += [self._step(sql.END_SILENCE, **values)] * heard
@@ -53,20 +53,23 @@ class SqlListeners(Verbs):
 
     def give_up(self, hold: Hold) -> None:
         """The generation rises, so that the fence shuts at once."""
-        self._write(sql.GIVE_UP, channel=hold.channel, generation=hold.generation)
+        self._write(sql.GIVE_UP, **_named(hold))
 
     def announce_reload(self, hold: Hold) -> None:
         """Tell those who wait that the configuration is to be loaded anew."""
-        self._write(sql.ANNOUNCE_RELOAD, channel=hold.channel, generation=hold.generation)
+        self._write(sql.ANNOUNCE_RELOAD, **_named(hold))
 
     def _kept(self, hold: Hold) -> Step:
         """Takes the row's lock for the rest of the transaction, and answers no row where another one holds it."""
-        lease_ms = in_ms(hold.lease_s)
-        return self._step(sql.KEEP, channel=hold.channel, generation=hold.generation, lease_ms=lease_ms)
+        return self._step(sql.KEEP, **_named(hold), lease_ms=in_ms(hold.lease_s))
 
 
 def fence_of(hold: Hold | None) -> Mapping[str, Any]:
     """By which values a recording asks whether its hold still stands; without one it always writes."""
     if hold is None:
-        return {"fence_channel": None, "fence": None}
-    return {"fence_channel": hold.channel, "fence": hold.generation}
+        return {"fence_channel": None, "fence": None, "fence_holder": None}
+    return {"fence_channel": hold.channel, "fence": hold.generation, "fence_holder": hold.holder}
+
+
+def _named(hold: Hold) -> Mapping[str, Any]:
+    return {"channel": hold.channel, "generation": hold.generation, "holder": hold.holder}
