@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 import pytest
 from structlog.testing import capture_logs
 
-from lead_router.errors import Unreachable
+from lead_router.errors import StoreUnavailable, Unreachable
+from lead_router.jobs.sqlite import SqliteEngine
 from lead_router.loops.listening import KEEP_EVERY_S, LEASE_S, LOOK_EVERY_S, RELOAD_TOLD
 from lead_router.loops.predecessors import listener_name, succeed
 from support.hearing import CHANNEL
@@ -28,6 +32,22 @@ def pair(rig):
     assert two.steps() == [False] * 3
     assert (one.listens, two.listens) == (True, False)
     return one, two
+
+
+def _copied(source, target):
+    """Page by page into a file that keeps its name and number, as the address of a server does."""
+    with closing(sqlite3.connect(source)) as one, closing(sqlite3.connect(target)) as other:
+        one.backup(other)
+
+
+def _unanswered(write):
+    """The transaction is kept and its answer lost."""
+
+    def lost(engine, steps, **options):
+        write(engine, steps, **options)
+        raise StoreUnavailable("the server is gone")
+
+    return lost
 
 
 def leads_of(rig):
@@ -80,6 +100,33 @@ def test_a_process_that_was_overtaken_sees_it_at_its_next_look(rig, pair):
 
     assert (one.listens, two.listens) == (False, True)
     assert KEEP_EVERY_S * 3 <= LEASE_S
+
+
+@pytest.mark.parametrize("lagged", [True, False])
+def test_what_a_copy_of_the_database_lacks_is_heard_again(rig, pair, monkeypatch, lagged):
+    """A failover to a server that lagged behind: its jobs come again by the same listener, before any sweep.
+
+    Where nothing is lacking, the subscription stands; what was recorded without an answer is no lack.
+    """
+    one, _ = pair
+    first = rig.rest_org.lead()
+    one.steps()
+    _copied(rig.path / "jobs.db", rig.path / "lagging.db")
+    second = rig.rest_org.lead()
+    one.steps()
+    third = rig.rest_org.lead()
+    with monkeypatch.context() as away:
+        away.setattr(SqliteEngine, "write", _unanswered(SqliteEngine.write))
+        with pytest.raises(StoreUnavailable):
+            one.steps(1)
+    if lagged:
+        _copied(rig.path / "lagging.db", rig.path / "jobs.db")
+    with capture_logs() as logs:
+        one.steps()
+
+    assert sorted(leads_of(rig)) == sorted([first, second, third])
+    assert [line["event"] for line in logs if line["event"] == "job_database_older"] == ["job_database_older"] * lagged
+    assert [one.listens, len(one.streams)] == [True, 1 + lagged]
 
 
 def test_a_process_that_ends_is_followed_at_once(rig, pair):

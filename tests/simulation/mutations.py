@@ -86,8 +86,8 @@ MUTATIONS = (
     Mutation(
         "stored-before-record",
         "loops/intake.py",
-        "        recorded = record(",
-        "        self._source.stored(delivery)\n        recorded = record(",
+        "        recorded = self._recorded(",
+        "        self._source.stored(delivery)\n        recorded = self._recorded(",
     ),
     Mutation(
         "no-owner-guard",

@@ -11,12 +11,24 @@ import structlog
 
 from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Cause, Configuration
+from lead_router.errors import StoreUnavailable
 from lead_router.loops.asks import UNASSIGNED_UNDER
 from lead_router.loops.causes import CREATED, cause_of, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.loops.taking import AFTER_DEATH, may_be_taken
-from lead_router.ports import Change, Delivery, EventSource, Hold, JobStore, NewJob, Unreadable, Wanted
+from lead_router.ports import (
+    Change,
+    Delivery,
+    EventSource,
+    Hold,
+    JobStore,
+    NewJob,
+    Position,
+    Recorded,
+    Unreadable,
+    Wanted,
+)
 from lead_router.ports.meter import EVENTS, NO_METER, STREAM_LAG, Meter
 
 _log = structlog.get_logger(__name__)
@@ -94,6 +106,7 @@ class Intake:
         self._wanted = wanted
         self._meter = meter
         self._now = now
+        self._written: tuple[Position, ...] = ()
         self.heard = 0
 
     def step(self) -> bool:
@@ -107,7 +120,8 @@ class Intake:
         jobs, unreadable, changed = self._read(delivery)
         sweep = delivery.gap or ("unreadable event" if unreadable else None)
         record = partial(self._store.record, hold=self._hold, wanted=self._wanted())
-        recorded = record(jobs, position=delivery.position, unreadable=unreadable, sweep=sweep, changed=changed)
+        written = partial(record, jobs, unreadable=unreadable, sweep=sweep, changed=changed)
+        recorded = self._recorded(written, delivery.position)
         self._source.stored(delivery)
         self.heard += len(delivery.changes) + len(delivery.unreadable)
         self._measure(delivery)
@@ -131,6 +145,17 @@ class Intake:
                 gap=delivery.gap,
             )
         return True
+
+    def _recorded(self, record: Callable[..., Recorded], position: Position | None) -> Recorded:
+        """Remember which position was written last, and which may have been: that answer was lost."""
+        behind = () if position is None else (position,)
+        try:
+            recorded = record(position=position)
+        except StoreUnavailable:
+            self._written += behind if self._written else ()
+            raise
+        self._written = behind or self._written
+        return recorded
 
     def _read(self, delivery: Delivery) -> tuple[list[NewJob], list[Unreadable], set[str]]:
         """The delivery's jobs, what could not be read, and the leads that others changed, by any change of any field.
@@ -183,6 +208,13 @@ class Intake:
         """Leads that somebody may have given to someone, and whose job died; a person may have discarded it since."""
         given = sorted({one.record_id for one in delivery.changes if may_be_taken(one, configuration)})
         return frozenset({**self._store.deaths(given), **self._store.discards(given)}) if given else frozenset()
+
+    def outran(self) -> bool:
+        """Whether the stored position is none that this intake wrote: the database is an older copy of what it was.
+
+        What it recorded since is not there, though the source will not bring it again.
+        """
+        return bool(self._written) and self._store.position(self._channel) not in self._written
 
     def subscribed(self) -> bool:
         """Whether the org has acknowledged the subscription, and it was not lost since."""

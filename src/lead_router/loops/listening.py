@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import structlog
 
-from lead_router.errors import LeadRouterError, Superseded
+from lead_router.errors import LeadRouterError, StoreUnavailable, Superseded
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
 from lead_router.loops.vitals import Ear
@@ -29,7 +29,8 @@ _LOGGED = {"backing-off": ": see stream_lost in the log", "refused": ": see stre
 class Listening:
     """The intake, while this process holds the channel. `open_intake` subscribes from the position that is stored then.
 
-    It subscribes anew when a sweep found the stream silent. A holder that stalls for longer than its lease is
+    It subscribes anew when a sweep found the stream silent, and from the stored position where the job database came
+    back older than it was. A holder that stalls for longer than its lease is
     overtaken, and the fence refuses what it still wants to record.
     """
 
@@ -57,6 +58,7 @@ class Listening:
         self._reconnects: int | None = None
         self._held: Held | None = None
         self._silent = False
+        self._doubted = False
 
     def hearing(self) -> Ear:
         """How the stream is heard; may be asked from another thread, and waits for nothing."""
@@ -78,13 +80,26 @@ class Listening:
         if self._hold is None or self._intake is None:
             return self._look()
         try:
-            if self._monotonic() >= self._keep_at:
+            if self._doubted:
+                self._look_back(self._hold, self._intake)
+            elif self._monotonic() >= self._keep_at:
                 self._keep(self._hold, self._intake)
             else:
                 self._intake.step()
         except Superseded:
             self._lose(self._hold)
+        except StoreUnavailable:
+            self._doubted = True
+            raise
         return True
+
+    def _look_back(self, hold: Hold, intake: Intake) -> None:
+        """A database that was away may come back as a copy that lagged behind: what it lacks is heard again."""
+        older, self._doubted = intake.outran(), False
+        if older:
+            _log.warning("job_database_older", channel=self._channel)
+            self._leave()
+            self._open(hold)
 
     def _keep(self, hold: Hold, intake: Intake) -> None:
         heard = intake.heard
@@ -114,7 +129,7 @@ class Listening:
                 return False
 
     def _take(self, hold: Hold) -> None:
-        self._hold, self._held, self._reconnects, self._silent = hold, None, None, False
+        self._hold, self._held, self._reconnects, self._silent, self._doubted = hold, None, None, False, False
         self._keep_at = self._monotonic() + KEEP_EVERY_S
         self._open(hold)
         _log.info("listener_taken", channel=self._channel, generation=hold.generation)
