@@ -210,6 +210,22 @@ def test_a_rotation_that_cannot_be_written_holds_its_group_alone() -> None:
     assert "INSUFFICIENT_ACCESS" in fault.text
 
 
+@pytest.mark.parametrize("code", ["INSUFFICIENT_ACCESS_OR_READONLY", "REQUIRED_FIELD_MISSING"])
+def test_a_ledger_that_takes_no_row_kills_no_lead(code: str) -> None:
+    """A right taken from the router's user, or a field that an admin made required: leads wait until it is mended."""
+    refused = {("ledger", 0): [error(code, "no", "Region__c")], ("ledger", 1): [error(code, "no", "Region__c")]}
+    (fault,) = judged(batch([1, 2]), refused, {}).faults
+    assert isinstance(fault, GroupStuck)
+    assert fault.text.startswith(f"no row of the ledger can be written: {code}: no [Region__c]")
+
+
+def test_a_lead_that_may_not_be_written_now_is_tried_again() -> None:
+    """A right or share of the router's user that was taken by mistake is given back before all attempts are used."""
+    answer = judged(batch([1, 2]), {("leads", 1): [error("INSUFFICIENT_ACCESS_OR_READONLY", "no")]}, {})
+    assert isinstance(answer, Refused)
+    assert [(fault.lead_id, fault.again) for fault in answer.faults] == [(lead_id(2), True)]
+
+
 @pytest.mark.parametrize("code", ["ENTITY_IS_DELETED", "NOT_FOUND", "INVALID_CROSS_REFERENCE_KEY"])
 def test_a_member_deleted_since_it_was_read_is_read_anew(code: str) -> None:
     """D8, P7: no lead is refused because an admin removed a member in the same moment."""

@@ -38,6 +38,8 @@ _PRECONDITION, _MODIFIED = 412, "ENTITY_FAILED_IFLASTMODIFIED_ON_UPDATE"
 _DUPLICATE = re.compile(r"duplicate value found: (\S+) duplicates value on record", re.IGNORECASE)
 _ROSTER = frozenset({LedgerFields.GROUP, LedgerFields.MEMBER})
 _NOT_OF_OWNER = frozenset({Kind.RULE, Kind.TRIGGER, Kind.DUPLICATE, Kind.SECONDARY})
+_NO_ACCESS = "INSUFFICIENT_ACCESS_OR_READONLY"
+_OF_THE_LEDGER = frozenset({_NO_ACCESS, "REQUIRED_FIELD_MISSING"})  # no lead's own: they would befall every row
 _OF_LEADS = frozenset({Step.LEDGER, Step.LOCK, Step.LEADS})
 _SURPRISES = frozenset({Kind.SESSION, Kind.LIMIT, Kind.CONTRACT, Kind.SETUP, Kind.LOGIN})
 
@@ -140,6 +142,8 @@ def _fault(failure: Failure) -> Fault | None:
             fault = _stuck("a group's turn cannot be written", found)
         case Member(id=member_id):
             fault = _stuck(f"the next turn of member {member_id} cannot be written", found)
+        case _ if failure.step is Step.LEDGER and not _OF_THE_LEDGER.isdisjoint(trouble.code for trouble in found):
+            fault = _stuck("no row of the ledger can be written", found)
         case write:
             lost = (_lost(failure.step, write, trouble) for trouble in found)
             fault = next((fault for fault in lost if fault is not None), None) or _refusal(write, found)
@@ -202,5 +206,9 @@ def _of_owner(trouble: Trouble) -> bool:
 
 
 def _worth_another(found: tuple[Trouble, ...]) -> bool:
-    """Whether no error is known to last: a code that nobody wrote down here, or a breakdown inside Salesforce."""
-    return all(trouble.kind in {Kind.UNKNOWN, Kind.SERVER, Kind.LOCK} for trouble in found)
+    """Whether no error is known to last: a code that nobody wrote down here, a breakdown inside Salesforce, or a right
+    that somebody took from the integration user and may give back.
+    """
+    return all(
+        trouble.kind in {Kind.UNKNOWN, Kind.SERVER, Kind.LOCK} or trouble.code == _NO_ACCESS for trouble in found
+    )
