@@ -14,7 +14,7 @@ from lead_router.app.naming import names_of
 from lead_router.app.rounds import Round, Thought, rounds_of, thoughts_of
 from lead_router.app.wiring import Wired, wire
 from lead_router.core.explain import Account, explain
-from lead_router.core.ids import LONG, SHORT, is_id, to18
+from lead_router.core.ids import LONG, SHORT, UNFIT, is_id, to18
 from lead_router.core.model import Ask, Assign, Configuration, Count, Decision, Follow, Hold, Observed, Skip, Snapshot
 from lead_router.core.terms import told as told_of_clock
 from lead_router.core.touch import touched_at
@@ -143,7 +143,7 @@ def _lead(lead_id: str) -> str:
     if lead_id.startswith("00Q") and is_id(lead_id):
         return to18(lead_id)
     if lead_id.startswith("00Q") and len(lead_id) == LONG and is_id(lead_id[:SHORT]):
-        fault = f"its last {LONG - SHORT} characters do not fit the others: copy it again"
+        fault = UNFIT
     else:
         fault = f"{SHORT} or {LONG} characters that begin with 00Q"
     raise Misconfigured(f"'{lead_id}' is no id of a lead: {fault}")

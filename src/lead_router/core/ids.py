@@ -7,6 +7,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 
 _SHAPE = re.compile(r"[0-9A-Za-z]{15}(?:[0-9A-Za-z]{3})?")
 SHORT, LONG = 15, 18  # characters
+UNFIT = f"its last {LONG - SHORT} characters do not fit the others: copy it again"
 # Five characters' case, "1" for upper, the first of them in the lowest place: one character of the checksum.
 _CHECK = {f"{case:05b}"[::-1]: char for case, char in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZ012345")}
 _CASE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "1" * 26 + "0" * 36)
@@ -20,12 +21,13 @@ def is_id(text: str) -> bool:
 
 
 def to18(record_id: str) -> str:
-    """The 18-character form of a 15- or 18-character id; raises ValueError for anything else."""
-    if _SHAPE.fullmatch(record_id) is not None:
-        checksum = _checksum(record_id)
-        if record_id[SHORT:].upper() in {"", checksum}:
-            return record_id[:SHORT] + checksum
-    raise ValueError("not a Salesforce id: 15 or 18 letters and digits with the right checksum are expected")
+    """The 18-character form of a 15- or 18-character id; raises ValueError, saying what is wrong with anything else."""
+    if _SHAPE.fullmatch(record_id) is None:
+        raise ValueError(f"not a Salesforce id: {SHORT} or {LONG} letters and digits are expected")
+    checksum = _checksum(record_id)
+    if record_id[SHORT:].upper() not in {"", checksum}:
+        raise ValueError(f"not a Salesforce id: {UNFIT}")
+    return record_id[:SHORT] + checksum
 
 
 def is_user(owner_id: str) -> bool:
