@@ -223,7 +223,7 @@ def test_fallback_groups_in_a_circle_are_refused_by_name(org) -> None:
 def test_an_intake_user_cannot_be_a_manager() -> None:
     org = RestOrg(best(), Intake(usernames=("ann@sim.example",)))
     org.update(org.refs["emea"], Manager__c=org.refs["ann"])
-    with pytest.raises(Misconfigured, match=r"group 'EMEA'.*manager is an intake user"):
+    with pytest.raises(Misconfigured, match=r"group 'emea'.*manager is an intake user"):
         org.client.configuration()
 
 

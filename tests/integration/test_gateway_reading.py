@@ -165,8 +165,8 @@ def test_a_bad_rule_is_refused_by_name(org, change, told) -> None:
     ("change", "told"),
     [
         ({"Key__c": "em ea"}, "group 'EMEA'.*key must be"),
-        ({"Fallback_Queue__c": "Nowhere"}, "group 'EMEA'.*fallback queue is 'Nowhere'"),
-        ({"Fallback_Queue__c": "Lead_Intake"}, "group 'EMEA'.*go round for ever"),
+        ({"Fallback_Queue__c": "Nowhere"}, "group 'emea'.*fallback queue is 'Nowhere'"),
+        ({"Fallback_Queue__c": "Lead_Intake"}, "group 'emea'.*go round for ever"),
     ],
 )
 def test_a_bad_group_is_refused_by_name(org, change, told) -> None:

@@ -25,5 +25,5 @@ def untouched(
         return frozenset()
     idle = (group for group in groups if group.accept_within is not None and group.accept_within < 1)
     told = "Accept Within must be a minute or more: no clock runs"
-    warnings += [f"group '{group.name}' ({group.id}): {told}" for group in idle]
+    warnings += [f"group '{group.key}' ({group.id}): {told}" for group in idle]
     return criteria_of("untouched leads", terms.untouched, types).fields

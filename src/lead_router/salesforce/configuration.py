@@ -207,9 +207,10 @@ def _form_field(intake: Intake, types: Mapping[str, str]) -> str | None:
 def _check_groups(found: Found, queues: Mapping[str, str], owners: frozenset[str]) -> list[str]:
     warnings: list[str] = []
     for group in found.groups:
-        name = f"group '{group.name}' ({group.id})"
         if not _GROUP_KEY.fullmatch(group.key or ""):
-            raise Misconfigured(f"{name}: its key must be 1 to 40 letters, digits, hyphens or underscores")
+            told = "its key must be 1 to 40 letters, digits, hyphens or underscores"
+            raise Misconfigured(f"group '{group.name}' ({group.id}): {told}")
+        name = f"group '{group.key}' ({group.id})"
         if group.fallback_queue is not None:
             _check_queue(f"{name}: its fallback queue", group.fallback_queue, queues, owners)
         if group.manager_id in owners:
