@@ -34,7 +34,7 @@ def test_a_member_that_was_edited_by_hand_is_found_shown_and_put_right(tmp_path)
                 "lead-router verify --group" in text for text in router.run("status", "--json").json()["warnings"]
             )
             shown = router.run("verify", "--repair")
-            assert (shown.code, "nothing was written: add --yes to write" in shown.out) == (1, True)
+            assert (shown.code, "nobody is at a terminal to agree; add --yes to write" in shown.out) == (1, True)
             mended = router.run("verify", "--repair", "--yes", "--json")
             assert (mended.code, mended.json()["written"], mended.json()["findings"]) == (0, True, [])
             assert router.run("verify", "--yes").code == 2

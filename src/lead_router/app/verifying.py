@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TypeAlias
 
 from lead_router.app.looking import open_jobs
 from lead_router.app.wiring import now, wire
 from lead_router.core.drift import Change, Drifted, Field
 from lead_router.core.model import Group
-from lead_router.errors import Misconfigured
+from lead_router.errors import Misconfigured, OutcomeUnknown, Transient
 from lead_router.loops.verification import Report, verify
 from lead_router.ports import JobStore
 from lead_router.ports.books import Books
@@ -19,6 +21,7 @@ from lead_router.settings import Settings
 
 _OF_LEADS = frozenset({Field.ROUND, Field.STAMP})
 _NO_JOBS = "jobs were not looked at"
+_IN_PART = "the repair may have been written in part: ask again, what is right by then is not written twice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,17 @@ class Verified:
     jobs: int | None
     changes: tuple[Proposed, ...] = ()
     written: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Of members, by id, as far as they were read."""
+
+
+Agree: TypeAlias = Callable[[Verified], bool]
+"""Shows what was found and would be written, and answers whether to write that."""
+
+
+def agreed(_seen: Verified) -> bool:
+    """For whoever was told beforehand to write whatever is proved."""
+    return True
 
 
 def verified(
@@ -54,8 +68,9 @@ def verified(
     group: str | None = None,
     since: datetime | None = None,
     write: bool = False,
+    agree: Agree = agreed,
 ) -> Verified:
-    """Judge everything, or one group; with `write`, put right what the ledger proves, and judge again.
+    """Judge everything, or one group; with `write`, put right what the ledger proves, if it is agreed to; judge again.
 
     Raises Transient where Salesforce or the job database is away, Misconfigured where there is no such group.
     """
@@ -64,9 +79,10 @@ def verified(
     try:
         store = open_jobs(settings)
     except Misconfigured as fault:
-        return verified_in(books, None, group=group, since=since, write=write, note=f"{_NO_JOBS}: {fault}")
+        note = f"{_NO_JOBS}: {fault}"
+        return verified_in(books, None, group=group, since=since, write=write, note=note, agree=agree)
     with closing(store):
-        return verified_in(books, store, group=group, since=since, write=write)
+        return verified_in(books, store, group=group, since=since, write=write, agree=agree)
 
 
 def verified_in(
@@ -77,15 +93,21 @@ def verified_in(
     since: datetime | None = None,
     write: bool = False,
     note: str = "",
+    agree: Agree = agreed,
 ) -> Verified:
-    """The same for books and a store within reach."""
+    """The same for books and a store within reach; what is written is what was agreed to, to the last field."""
     report = verify(books, store, now=now, group=group, since=since)
     changes = proposed(report)
-    if not write or not changes:
-        return _shown(report, changes, note)
-    refused = _mend(books, report)
+    seen = _shown(report, changes, note)
+    if not write or not changes or not agree(seen):
+        return seen
+    try:
+        refused = _mend(books, report)
+        again = verify(books, store, now=now, group=group, since=since)
+    except Transient as fault:
+        raise OutcomeUnknown(f"{fault}; {_IN_PART}") from None
     made = tuple(replace(one, refused=refused.get(one.record)) for one in changes)
-    return _shown(verify(books, store, now=now, group=group, since=since), made, note, written=True)
+    return _shown(again, made, note, written=True)
 
 
 def proposed(report: Report) -> tuple[Proposed, ...]:
@@ -126,4 +148,5 @@ def _shown(report: Report, changes: tuple[Proposed, ...], note: str, *, written:
         jobs=report.jobs,
         changes=changes,
         written=written,
+        names={one.id: one.name for seen in report.seen.values() for one in seen.members},
     )

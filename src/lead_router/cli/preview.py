@@ -12,6 +12,7 @@ from lead_router.app.planning import Plan, Planned
 from lead_router.cli.given import settings_of
 from lead_router.cli.show import as_json, table
 from lead_router.core.ages import age
+from lead_router.core.counted import counted
 
 
 def plan(words: argparse.Namespace) -> int:
@@ -40,7 +41,7 @@ def _table(made: Plan) -> str:
     parts = [
         table(heads, rows) if rows else "",
         table(("owner", "group", "leads"), shares) if shares else "",
-        f"{len(made.leads)} leads {as_of}: {counts}; nothing was written",
+        f"{counted(len(made.leads), 'lead')} {as_of}: {counts}; nothing was written",
         _owned(made.owned) if made.owned else "",
         "\n".join(f"warning: {warning}" for warning in made.warnings),
     ]
@@ -70,8 +71,9 @@ def observe(words: argparse.Namespace) -> int:
 
 def _observed(one: app.GroupReport) -> str:
     agreement = "nothing to compare yet" if one.agreement is None else f"{one.agreement:.0%} the same owner"
+    observed = f"group '{one.group}': {counted(one.leads, 'lead')} observed"
     lines = [
-        f"group {one.group}: {one.leads} leads observed; {agreement} ({one.agreed} agreed, {one.differed} differed)",
+        f"{observed}; {agreement} ({one.agreed} agreed, {one.differed} differed)",
         f"{one.held} nobody could have had, {one.unowned} without an owner still, {one.gone} gone",
         f"median time: decided after {age(one.decided_s)}, seen to be owned after {age(one.owned_s)}",
     ]

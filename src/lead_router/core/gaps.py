@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lead_router.core.counted import counted
 from lead_router.core.drift import Drift, Drifted
 from lead_router.core.model import Group
 from lead_router.core.rotation import SECOND
@@ -115,7 +116,7 @@ def _miscounted(group: Group, tally: Tally) -> Iterator[Drifted]:
     """Epochs that cannot be whole, where only numbers of rows are known."""
     for epoch, known in () if tally.whole else tally.epochs.items():
         turns = known.last - known.first + 1
-        text = f"{known.rows} rows for turns {known.first} to {known.last} of epoch {epoch}"
+        text = f"{counted(known.rows, 'row')} for {_turns(known.first, known.last)} of epoch {epoch}"
         if known.rows < turns:
             yield Drifted(Drift.MISSING, group.key, epoch, known.first, group.id, text, _DELETED)
         elif known.rows > turns:

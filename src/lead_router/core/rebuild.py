@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from lead_router.core.counted import counted
 from lead_router.core.drift import Change, Drift, Drifted, Field, Verdict
 from lead_router.core.gaps import Gaps, gaps
 from lead_router.core.model import Group, Member
@@ -99,10 +100,10 @@ def _received(seen: _Seen) -> Iterator[Drifted]:
     told, rows, found = seen.member.leads_received, seen.account.rows, seen.gaps
     text, right = "", rows
     if told < rows or (told > rows + found.unnamed and not found.archived):
-        text = f"it counts {told} leads, the ledger {rows}"
+        text = f"it counts {counted(told, 'lead')}, the ledger {rows:,}"
     elif seen.rested and seen.was is not None and told != seen.was.leads_received:
         right = seen.was.leads_received
-        text = f"it counts {told} leads; it counted {right} before, and no turn of theirs came since"
+        text = f"it counts {counted(told, 'lead')}; it counted {right:,} before, and no turn of theirs came since"
     if text:
         sure = told < rows or right != rows or (not found.unnamed and not found.archived)
         change = Change(seen.member.id, Field.RECEIVED, told, right)
@@ -145,7 +146,7 @@ def _wrong_place(seen: _Seen) -> tuple[str, int | None] | None:
     if seen.rested and seen.was is not None:
         return _moved(seen, seen.was)
     if account.in_epoch and (place is None or place < least):
-        return f"after {account.in_epoch} turns of this epoch it is at least {least}", after_one
+        return f"after {counted(account.in_epoch, 'turn')} of this epoch it is at least {least}", after_one
     if place is None:
         return None
     if account.last is None:

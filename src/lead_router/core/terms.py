@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lead_router.core import hours
+from lead_router.core.counted import counted
 from lead_router.core.eligible import accepted
 from lead_router.core.keys import untouched_round
 from lead_router.core.model import Configuration, Group, Lead, LedgerRow, Mode, Outcome, Snapshot, Switch
@@ -164,7 +165,8 @@ def told(
     live = configuration.rollout.first_touch is Switch.LIVE
     only = "" if live else "; the clock only observes"
     return (
-        f"first touch {due} at {_shown(term.due_at)}, {term.minutes} minutes from {_shown(term.since)}{reminder}{only}"
+        f"first touch {due} at {_shown(term.due_at)}, {counted(term.minutes, 'minute')} from {_shown(term.since)}"
+        f"{reminder}{only}"
     )
 
 

@@ -62,7 +62,7 @@ def verify(
     Raises Transient, and Misconfigured where there is no group of that key.
     """
     look = steady(books, group)
-    only = _id_of(look, group)
+    only = None if group is None else _id_of(books, look, group)
     tallies = {one.id: Tally(one.epoch, one.turn, since) for one in look.groups.values()}
     leads = Leads(books)
     rows = 0
@@ -106,12 +106,14 @@ def steady(books: Books, group: str | None = None, *, sums: bool = False, looks:
     return Look({one: seen for one, seen in look.groups.items() if one in wanted}, look.stands, keys, look.sums)
 
 
-def _id_of(look: Look, group: str | None) -> str | None:
-    if group is None:
-        return None
+def _id_of(books: Books, look: Look, group: str) -> str:
     found = next((one for one, key in look.keys.items() if key == group), None)
     if found is None:
-        raise Misconfigured(f"there is no group with the key '{group}': see the keys in `lead-router status`")
+        every = books.look()
+        named = next((one.key for one in every.groups.values() if one.name == group), None)
+        keys = ", ".join(sorted(filter(None, every.keys.values()))) or "none"
+        hint = f"there are: {keys}" if named is None else f"the group of that name has the key '{named}'"
+        raise Misconfigured(f"there is no group with the key '{group}'; {hint}")
     return found
 
 
