@@ -73,6 +73,9 @@ class Large:
     def zone(self) -> str:
         return "Europe/Berlin"
 
+    def lacking(self) -> Sequence[str]:
+        return ()
+
 
 def main(words: Sequence[str] | None = None) -> int:
     """Print rows, seconds of each part and the peak of memory."""

@@ -186,4 +186,5 @@ def test_the_org_s_own_hours_and_zone_count(audited):
         "UTC",
         "business hours are a guess: Monday to Friday, 9 to 17, UTC (--hours says others)",
     )
-    assert (own.zone, own.hours, own.told) == ("Asia/Tokyo", "Default", ())
+    assert (own.zone, own.hours, own.placed) == ("Asia/Tokyo", "Default", True)
+    assert not any("guess" in told for told in own.told)

@@ -266,6 +266,9 @@ class OrgPast:
     def zone(self) -> str:
         return ZONE
 
+    def lacking(self) -> Sequence[str]:
+        return ()
+
 
 FILES = {
     "loader": {

@@ -13,6 +13,7 @@ from lead_router.errors import Misconfigured
 from support.org_past import FULL, ZONE, OrgPast, write_files
 
 LEADS = "Id,CreatedDate,OwnerId\n"
+ONE = "00Q5f0000000001,2026-01-31T08:00:00Z,0055f0000000001\n"
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
@@ -39,18 +40,21 @@ def test_files_of_any_tool_tell_the_same(tmp_path, style, delimiter, encoding):
     [
         ({}, "there is no Lead.csv"),
         ({"Lead.csv": "Id,OwnerId\n"}, "Lead.csv, line 1: there is no column CreatedDate"),
-        ({"lead.csv": LEADS + "00Qxx,2026-01-31T08:00:00Z,me\n"}, "lead.csv, line 2, column Id: a Salesforce id"),
+        (
+            {"lead.csv": LEADS + "00Qxx,2026-01-31T08:00:00Z,me\n"},
+            "lead.csv, line 2, column Id: not a Salesforce id: 15 or 18 letters",
+        ),
         (
             {"Lead.csv": LEADS + "00Q5f0000000001,yesterday,me\n"},
             "Lead.csv, line 2, column CreatedDate: a date and time",
         ),
         ({"Lead.csv": LEADS + "00Q5f0000000001\n"}, "Lead.csv, line 2, column CreatedDate: the line ends before it"),
         (
-            {"Lead.csv": LEADS, "LeadHistory.csv": "LeadId,CreatedDate,Field\n"},
+            {"Lead.csv": LEADS + ONE, "LeadHistory.csv": "LeadId,CreatedDate,Field\n"},
             "LeadHistory.csv, line 1: there is no column NewValue",
         ),
         (
-            {"Lead.csv": LEADS, "User.csv": "Id,Name,IsActive\n0055f0000000001,A,perhaps\n"},
+            {"Lead.csv": LEADS + ONE, "User.csv": "Id,Name,IsActive\n0055f0000000001,A,perhaps\n"},
             "User.csv, line 2, column IsActive",
         ),
     ],
@@ -79,7 +83,7 @@ def test_a_report_s_foot_is_no_row(tmp_path):
     exports = Exports(tmp_path, "UTC")
 
     (lead,) = exports.leads(EPOCH)
-    assert (lead.owner, lead.source) == ("Ana\nMaria", "Web")
+    assert (lead.owner, lead.source) == ("Ana Maria", "Web")
     assert list(exports.owner_rows(EPOCH)) == []
 
 

@@ -44,6 +44,9 @@ class Told:
     def zone(self) -> str:
         return self.place
 
+    def lacking(self) -> tuple[str, ...]:
+        return ()
+
 
 def lead(number: int, *, owner: str = ANA, at: float = AT) -> LeadSeen:
     return LeadSeen(make_id("00Q", number), at, owner, ROUTER, "Web", (0, 0), converted=False)
@@ -114,7 +117,7 @@ def test_without_any_change_tracking_is_asked_about():
     past = gathered(Told([lead(1)], [row(stranger, QUEUE, ANA)], place=""))
 
     assert not past.history
-    assert past.told[0].endswith("created before the span or deleted, 1 of them")
+    assert past.told[0].startswith("left out: 1 change of owner of leads that are not among those read")
     assert "Set History Tracking" in past.told[1]
     assert past.told[2].startswith("the org's time zone is not told: UTC")
     assert past.hours.zone == "UTC"

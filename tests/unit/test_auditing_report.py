@@ -12,6 +12,7 @@ from itertools import pairwise
 import pytest
 
 from lead_router.audit import Assumed, Audit, gather, judge, page, summary
+from lead_router.audit.judging.answers import Thin
 from lead_router.cli import main
 from lead_router.cli.auditing import hours
 from lead_router.errors import Misconfigured
@@ -99,7 +100,9 @@ def test_a_clean_org_is_told_so():
 
     assert "change nothing" in page(clean)
     assert "change nothing" in summary(clean)
-    assert "149 leads with a rep are too few to tell" in summary(replace(clean, owned=149))
+    few = summary(replace(clean, thin=(Thin("pollers", 12, 60, "round of one writer and source"),)))
+    assert "pollers: too little to say (12 of 60 rounds of one writer and source needed)" in few
+    assert "change nothing" not in few
     assert "change nothing" not in page(replace(clean, history=False))
 
 

@@ -48,6 +48,8 @@ class Past:
     hours: Hours
     history: bool
     told: tuple[str, ...]
+    placed: bool = True
+    """Whether the time zone of `hours` is told; else it is UTC, and no hour of the day can be judged."""
 
     def name(self, owner: str) -> str:
         """The name of a user or queue; the id where no name is known."""

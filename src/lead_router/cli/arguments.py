@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from datetime import datetime
 from pathlib import Path
 
@@ -112,12 +113,12 @@ def _preview(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def _audit(command: argparse.ArgumentParser) -> None:
     _reading(command)
-    command.add_argument(
-        "--days", type=_at_least_one, default=90, metavar="N", help="leads of so many days (default: 90)"
-    )
+    days = "leads of so many days (default: 90); of files all are taken"
+    command.add_argument("--days", type=_days, metavar="N", help=days)
     csv = "exported Lead.csv, LeadHistory.csv and User.csv instead of an org; Group.csv or Queue.csv if there is one"
     command.add_argument("--csv", type=Path, metavar="DIR", help=csv)
     command.add_argument("--html", type=Path, metavar="FILE", help="write the report there, one file with its charts")
+    command.add_argument("--force", action="store_true", help="replace the report if it exists")
     command.add_argument(
         "--zone", metavar="NAME", help="time zone, as Europe/Paris (default: the org's; UTC for files)"
     )
@@ -126,7 +127,7 @@ def _audit(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--day-first", action="store_true", help="dates such as 3/4/2026 in the files are 3 April")
     reaction = "minutes from owner to first call that costs are reckoned with (default: 1)"
-    command.add_argument("--reaction", type=float, default=1.0, metavar="MIN", help=reaction)
+    command.add_argument("--reaction", type=_minutes, default=1.0, metavar="MIN", help=reaction)
 
 
 def _verify(command: argparse.ArgumentParser) -> None:
@@ -137,8 +138,10 @@ def _verify(command: argparse.ArgumentParser) -> None:
         metavar="INSTANT",
         help="rows before it may have been archived (default: LEAD_ROUTER_LEDGER_SINCE)",
     )
-    command.add_argument("--repair", action="store_true", help="show what the ledger proves, old and new")
-    command.add_argument("--yes", action="store_true", help="with --repair: write it, unless it moved meanwhile")
+    command.add_argument("--repair", action="store_true", help="show what the ledger proves, old and new; then ask")
+    command.add_argument(
+        "--yes", action="store_true", help="with --repair: write it without asking, unless it moved meanwhile"
+    )
     _reading(command)
 
 
@@ -198,6 +201,23 @@ def _at_least_one(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+DAYS_MAX = 3_650  # of a span that is looked back on
+
+
+def _days(text: str) -> int:
+    number = _at_least_one(text)
+    if number > DAYS_MAX:
+        raise argparse.ArgumentTypeError(f"{number} is more than {DAYS_MAX}, ten years")
+    return number
+
+
+def _minutes(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no number of minutes")
     return number
 
 

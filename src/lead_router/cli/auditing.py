@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from lead_router import app, log
@@ -14,6 +15,7 @@ from lead_router.core.roster import Hours, Window
 from lead_router.core.zones import zone_of
 from lead_router.errors import Misconfigured
 
+DAYS_DEFAULT = 90
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _HOURS = re.compile(
     r"(?P<first>[a-z]{3})[a-z]*(?:\s*-\s*(?P<last>[a-z]{3})[a-z]*)?\s+"
@@ -26,13 +28,17 @@ def audit(words: argparse.Namespace) -> int:
     zone = words.zone or ""
     if zone:
         zone_of(zone)
+    if words.csv is not None and words.days is not None:
+        raise Misconfigured("--days is for an org: of exported files all leads are taken; export fewer")
     asked = app.Asked(
-        days=words.days,
+        days=words.days or DAYS_DEFAULT,
         hours=hours(words.hours, zone) if words.hours else None,
         zone=zone,
         day_first=words.day_first,
         assumed=app.Assumed(reaction_min=words.reaction),
     )
+    if words.html is not None:
+        _check(words.html, force=words.force)
     if words.csv is not None:
         made = app.audit_files(words.csv, asked)
     else:
@@ -46,11 +52,33 @@ def audit(words: argparse.Namespace) -> int:
     return 0
 
 
-def _write(path: Path, text: str) -> None:
+def _check(path: Path, *, force: bool) -> None:
+    """Before anything is read, which may take minutes and calls: raises Misconfigured where no report can be put."""
     try:
-        path.write_text(text, encoding="utf-8")
+        if path.is_dir():
+            raise Misconfigured(f"--html {path}: that is a folder; name a file in it")
+        if path.exists() and not force:
+            raise Misconfigured(f"--html {path}: it is there already; name another file, or add --force to replace it")
+        with _beside(path).open("w", encoding="utf-8"):
+            pass
+        _beside(path).unlink()
     except OSError as fault:
         raise Misconfigured(f"--html {path}: it cannot be written: {fault.strerror}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """At once or not at all: no half a report is left by a full disk, and none is lost."""
+    try:
+        _beside(path).write_text(text, encoding="utf-8")
+        _beside(path).replace(path)
+    except OSError as fault:
+        with suppress(OSError):
+            _beside(path).unlink()
+        raise Misconfigured(f"--html {path}: it cannot be written: {fault.strerror}") from None
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
 
 
 def hours(text: str, zone: str) -> Hours:

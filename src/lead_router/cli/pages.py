@@ -234,7 +234,8 @@ _DECIDING: Final = {
     "audit": Page(
         "Measures an org as it is, before anything is changed: leads with two owners within minutes, leads that "
         "waited, uneven shares, rotations that began anew, pollers, owners who are gone; what each cost, and the "
-        "smallest change that would help. Only reads, and needs nothing of ours in the org.",
+        "smallest change that would help. Only reads, and needs nothing of ours in the org. Where too little is known, "
+        "it says how much is there, and what it takes.",
         (
             ("lead-router audit --html report.html", "the last 90 days of the org, as one file with charts"),
             ("lead-router audit --csv exports --zone Europe/Paris --json", "exported files, for machines"),
@@ -242,12 +243,16 @@ _DECIDING: Final = {
     ),
     "verify": Page(
         "Rebuilds every rotation from the ledger and holds groups, members, leads and jobs against it; each drift is "
-        "told with its first turn and its likely cause. Routers may go on meanwhile. Writes only with --repair and "
-        "--yes, under the rules that each commit is under, and never the ledger or an owner.",
+        "told with its first turn and its likely cause. Routers may go on meanwhile. --repair shows what it "
+        "would write, and writes after a yes, at a terminal or by --yes, under the rules that each commit is under; "
+        "never the ledger or an owner.",
         (
             ("lead-router verify", "all groups, their leads and the jobs"),
-            ("lead-router verify --group emea --repair", "what would be written for one group"),
-            ("lead-router verify --repair --yes", "write it, unless a turn is taken meanwhile, and judge again"),
+            ("lead-router verify --group emea --repair", "what would be written for one group, and a question"),
+            (
+                "lead-router verify --repair --yes",
+                "write it unasked, unless a turn is taken meanwhile, and judge again",
+            ),
             ("lead-router verify --since 2026-01-01T00:00:00Z", "older rows were archived, and may lack"),
         ),
         done="no drift",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -84,3 +84,6 @@ class History(Protocol):
 
     def zone(self) -> str:
         """The org's time zone, an IANA name; "" where it is not told."""
+
+    def lacking(self) -> Sequence[str]:
+        """What was not there to be read, what cannot be judged for it, and the remedy; asked once all was read."""

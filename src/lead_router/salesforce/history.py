@@ -39,6 +39,15 @@ _LEAD = (
     Standard.IS_CONVERTED,
 )
 _USER = (Standard.NAME, Standard.IS_ACTIVE, "UserType", "LastLoginDate")
+_FOR: Mapping[str, str] = {
+    "LeadSource": "waits, pollers, shares and rival machines of each source",
+    Standard.EMAIL: "buyers with two records of one e-mail address",
+    Standard.PHONE: "buyers with two records of one telephone number",
+    Standard.IS_ACTIVE: "leads with inactive users",
+    "UserType": "robots that Salesforce itself runs",
+    "LastLoginDate": "leads that came to inactive users after their last log-in",
+}
+"""What each field is for, where a user may lack the right to see it."""
 _LICENCE = "Profile.UserLicense.Name"
 _HISTORY = ("LeadId", "CreatedById", Standard.CREATED_AT, "OldValue", "NewValue")
 _PEOPLE = frozenset({"", "Standard", "PowerPartner", "PowerCustomerSuccess", "CSPLitePortal", "Partner"})
@@ -56,6 +65,7 @@ class OrgHistory:
         self._email, self._phone = digests
         self._page = page
         self._extent: Extent | None = None
+        self._lacking: list[str] = []
 
     def extent(self, since: datetime) -> Extent:
         """Counts leads, rows of history and users, in three calls, once."""
@@ -132,6 +142,10 @@ class OrgHistory:
         name = str(rows[0].get(Standard.TIME_ZONE) or "") if rows else ""
         return name if is_zone(name) else ""
 
+    def lacking(self) -> Sequence[str]:
+        """Fields that this user does not see."""
+        return tuple(self._lacking)
+
     def _count(self, sobject: str, where: str) -> int:
         answer = self._rest.get("query", {"q": queries.select(("COUNT()",), sobject, where)})
         if not isinstance(answer, dict):
@@ -142,6 +156,11 @@ class OrgHistory:
         """Those of the fields that this user sees."""
         described = self._rest.get(f"sobjects/{sobject}/describe")
         known = {str(field["name"]) for field in described["fields"]}
+        unseen = [field for field in fields if field not in known]
+        for field in unseen:
+            if field in _FOR:
+                told = f"{sobject}.{field}, so {_FOR[field]} cannot be told: give this user the right to read it"
+                self._lacking.append(f"this user does not see {told}")
         return tuple(field for field in fields if field in known)
 
     def _users(self, fields: Sequence[str]) -> Iterator[Person]:

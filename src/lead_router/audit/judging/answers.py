@@ -41,6 +41,16 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Thin:
+    """A question on which too little is known: `have` of `need` of what it takes, in the singular."""
+
+    question: str
+    have: int
+    need: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """What became of the leads of a span; instants in seconds since 1970. `findings` come the costliest first."""
 
@@ -66,7 +76,10 @@ class Audit:
     left: tuple[Left, ...]
     off: Off
     told: tuple[str, ...]
+    thin: tuple[Thin, ...]
     assumed: Assumed
+    placed: bool = True
+    """Whether the time zone of the hours is told; else hours of the day are UTC's, and nothing is found by them."""
     calls: int = 0
     names: Mapping[str, str] = field(default_factory=dict)
     """Of all users and queues that the answers name, by id."""

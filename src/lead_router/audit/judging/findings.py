@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 
 from lead_router.audit.judging.answers import Audit, Finding
 from lead_router.audit.judging.doubles import WITHIN_S, pairs
 from lead_router.audit.judging.polling import LATE_PART
-from lead_router.audit.judging.shares import Shares
+from lead_router.audit.judging.shares import EVEN_MIN, Shares
+from lead_router.audit.judging.words import listed, said, when
 from lead_router.audit.past import Past
 from lead_router.core import decay
-from lead_router.core.zones import wall
+from lead_router.core.counted import counted
 
 LATE_PART_MIN, LATE_MIN = 0.05, 20
 OFF_PART_MIN, OFF_MIN = 0.05, 20
@@ -66,9 +66,9 @@ def _doubles(audit: Audit, past: Past) -> Iterator[Finding]:
     name = audit.name
     who = f"{name(one)} wrote twice" if one == other else f"{name(one)} wrote first and {name(other)} wrote over it"
     told = (
-        f"{len(audit.doubles):,} leads came to two reps within {WITHIN_S / 60:.0f} minutes, {most:,} of them because "
-        f"{who}"
-        + (f"; {len(more)} other pairs of writers did the rest" if more else "")
+        f"{counted(len(audit.doubles), 'lead')} came to two reps within {WITHIN_S / 60:.0f} minutes, "
+        + (f"{most:,} of them because {who}" if more else f"because {who}")
+        + (f"; {counted(len(more), 'other pair')} of writers did the rest" if more else "")
         + ". Two reps call one buyer, or each waits for the other."
     )
     change = (
@@ -95,8 +95,9 @@ def _twins(audit: Audit, _past: Past) -> Iterator[Finding]:
     if not audit.twins:
         return
     mails = sum(one.by == "e-mail" for one in audit.twins)
+    records = "1 lead record is" if len(audit.twins) == 1 else f"{len(audit.twins):,} lead records are"
     told = (
-        f"{len(audit.twins):,} lead records are of a buyer who had come within a day before, and went to another rep "
+        f"{records} of a buyer who had come within a day before, and went to another rep "
         f"({mails:,} by e-mail address, {len(audit.twins) - mails:,} by telephone number)."
     )
     change = (
@@ -132,9 +133,10 @@ def _never(audit: Audit, _past: Past) -> Iterator[Finding]:
     if len(never) < NEVER_MIN:
         return
     cost = _lost(audit, [NEVER_CALLED_MIN * 60] * len(never))
+    lie = "lies" if audit.waits.queued == 1 else "lie"
     told = (
         f"{len(never):,} leads that are a day old or more were never given to anybody who works on leads; "
-        f"{audit.waits.queued:,} of them lie in a queue now."
+        f"{audit.waits.queued:,} of them {lie} in a queue now."
     )
     change = "Give these out today, and let an alarm tell of any lead without a rep after ten minutes."
     yield Finding("never", "Leads that nobody ever had", told, never, audit.leads, change, cost, cost)
@@ -145,7 +147,7 @@ def _polls(audit: Audit, _past: Past) -> Iterator[Finding]:
         near = [wait for wait in poll.waits if wait <= LATE_PART * poll.period_s]
         cost, fast = _lost(audit, near), _lost(audit, (wait * FAST_POLL_S / poll.period_s for wait in near))
         told = (
-            f"{audit.name(poll.writer)} gives out {len(poll.leads):,} leads of {_listed(poll.sources)} every "
+            f"{audit.name(poll.writer)} gives out {len(poll.leads):,} leads of {listed(poll.sources)} every "
             f"{said(poll.period_s)} and not when they come: their waits are spread evenly from 0 to "
             f"{said(poll.period_s)}, {said(poll.period_s / 2)} on average (R² {poll.strength:.2f}, {poll.sigma:.0f} "
             "standard deviations)."
@@ -200,7 +202,7 @@ def _shares(audit: Audit, _past: Past) -> Iterator[Finding]:
             yield _skew(audit, one)
         if one.runs:
             told = (
-                f"{audit.name(one.run_rep)} got {one.run:,} leads of {_listed(one.sources)} in a row from "
+                f"{audit.name(one.run_rep)} got {one.run:,} leads of {listed(one.sources)} in a row from "
                 f"{when(audit, one.run_at)} on; even draws bring that about with a chance of {one.run_chance:.1g}, a "
                 "rotation never."
             )
@@ -209,9 +211,10 @@ def _shares(audit: Audit, _past: Past) -> Iterator[Finding]:
 
 
 def _skew(audit: Audit, one: Shares) -> Finding:
-    over, under = one.reps[0], one.reps[-1]
+    reps = [rep for rep in one.reps if rep.even >= EVEN_MIN]
+    over, under = reps[0], reps[-1]
     told = (
-        f"Of {one.leads:,} leads of {_listed(one.sources)} given out by {audit.name(one.writer)}, "
+        f"Of {one.leads:,} leads of {listed(one.sources)} given out by {audit.name(one.writer)}, "
         f"{audit.name(over.rep)} got {over.got:,} where an even share is {over.even:.0f}, and {audit.name(under.rep)} "
         f"{under.got:,} where it is {under.even:.0f}; chance alone would do that with {one.chance:.1g}. If weights "
         "are meant, all is well."
@@ -237,8 +240,8 @@ def _left(audit: Audit, _past: Past) -> Iterator[Finding]:
         return
     unseen = sum(one.unseen for one in audit.left)
     cost = _lost(audit, [NEVER_CALLED_MIN * 60] * unseen) if unseen else None
-    who = _listed([f"{audit.name(one.owner)} ({len(one.leads):,})" for one in audit.left])
-    came = f"; {unseen:,} of these came to them after their last log-in" if unseen else ""
+    who = listed([f"{audit.name(one.owner)} ({len(one.leads):,})" for one in audit.left])
+    came = f"; {unseen:,} of these came after the user's last log-in" if unseen else ""
     told = (
         f"{len(leads):,} open leads belong to users who are inactive: {who}{came}. The curve tells nothing of leads "
         "that nobody works on: they are lost one and all."
@@ -249,7 +252,7 @@ def _left(audit: Audit, _past: Past) -> Iterator[Finding]:
 
 def _off(audit: Audit, _past: Past) -> Iterator[Finding]:
     off = audit.off
-    if len(off.leads) < max(OFF_MIN, OFF_PART_MIN * audit.owned):
+    if not audit.placed or len(off.leads) < max(OFF_MIN, OFF_PART_MIN * audit.owned):
         return
     told = (
         f"{len(off.leads):,} leads ({len(off.leads) / audit.owned:.0%}) came to a rep outside the business hours "
@@ -257,21 +260,3 @@ def _off(audit: Audit, _past: Past) -> Iterator[Finding]:
     )
     change = "Hold these until somebody is on duty, and give them to whoever opens first; or have somebody on duty."
     yield Finding("off", "Leads given out off hours", told, off.leads, audit.owned, change, _lost(audit, off.waits))
-
-
-def said(seconds: float) -> str:
-    """A length of time in words: `45 s`, `5 min`, `2.5 h`, `3 days`."""
-    for unit, size in (("days", 86_400.0), ("h", 3_600.0), ("min", 60.0)):
-        if seconds >= (2 * size if unit == "days" else size):
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
-    return f"{seconds:.0f} s"
-
-
-def when(audit: Audit, at: float) -> str:
-    """An instant in the zone of the business hours."""
-    return f"{wall(audit.zone, datetime.fromtimestamp(at, UTC)):%d %b %Y %H:%M}"
-
-
-def _listed(names: Iterable[str]) -> str:
-    each = [name or "(no source)" for name in names]
-    return each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}" if each else "none"

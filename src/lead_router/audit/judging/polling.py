@@ -1,4 +1,9 @@
-"""Poll intervals: givings that fall on multiples of a period, and waits that are spread evenly over it."""
+"""Poll intervals: givings that fall on multiples of a period, and waits that are spread evenly over it.
+
+Pairs within one stretch of hours are not independent: of a handful of rounds chance alone makes some period look
+strong. With ROUNDS_MIN rounds on DAYS_MIN days, a working week, chance reaches the thresholds less than once in a
+thousand looks at all periods, before the waits are asked, too; of fewer nothing is told.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,7 @@ PERIOD_MIN_S, PERIOD_MAX_S = 55.0, 3660.0
 WINDOW_S = 6 * 3600.0  # givings further apart are not compared: a loop that sleeps drifts
 ROUND_S = 30.0  # givings this near belong to one round
 SOON_PART, SOON_S = 0.6, 20.0  # where this part of the waits is shorter, nothing waits for a round
+ROUNDS_MIN, DAYS_MIN = 60, 5
 PAIRS_MIN, PAIRS_MAX = 150, 4_000
 OVERSAMPLED = 3
 STRENGTH_MIN = 0.3  # of 1, the mean cosine
@@ -27,9 +33,10 @@ RULE = (
     f"Of all pairs of givings of one writer and source that are at most {WINDOW_S / 3600:.0f} hours apart, R² is the "
     "mean of cos(2π Δt / P): Rayleigh's phase concentration, blind to slow drift. The period P from "
     f"{PERIOD_MIN_S:.0f} to {PERIOD_MAX_S:.0f} s with the largest R² is told where R² is at least {STRENGTH_MIN}, R² "
-    f"√(2 pairs) at least {SIGMA_MIN:.0f} (chance reaches that less than once in a hundred thousand looks over all "
-    f"periods), with {PAIRS_MIN} pairs or more, and where the waits are spread evenly from 0 to P ({NEAR_MIN:.0%} of "
-    f"them at most {LATE_PART} P): Kolmogorov's distance at most {GAP_MAX} + 1.63/√n."
+    f"√(2 pairs) at least {SIGMA_MIN:.0f}, with {PAIRS_MIN} pairs or more of {ROUNDS_MIN} rounds or more on {DAYS_MIN} "
+    "days or more (chance reaches that less than once in a thousand looks over all periods), and where the waits are "
+    f"spread evenly from 0 to P ({NEAR_MIN:.0%} of them at most {LATE_PART} P): Kolmogorov's distance at most "
+    f"{GAP_MAX} + 1.63/√n."
 )
 
 
@@ -58,12 +65,27 @@ def polls(given: Iterable[Given]) -> list[Poll]:
     return _together(found)
 
 
+def evidence(given: Iterable[Given]) -> tuple[int, int]:
+    """Rounds of the writer and source that has the most, and on how many days they were."""
+    apart: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in given:
+        if not one.made:
+            apart[one.by, one.story.source].append(one.at)
+    known = [_rounds(sorted(times)) for times in apart.values()]
+    _, days, rounds = max(((min(len(one), ROUNDS_MIN), _days(one), len(one)) for one in known), default=(0, 0, 0))
+    return rounds, days
+
+
+def _days(times: Iterable[float]) -> int:
+    return len({int(at // 86_400) for at in times})
+
+
 def _poll(writer: str, source: str, given: Sequence[Given]) -> Poll | None:
     if percentile(sorted(one.at - one.since for one in given), SOON_PART) < SOON_S:
         return None
     times = _rounds(sorted(one.at for one in given))
     gaps = _gaps(times)
-    if len(gaps) < PAIRS_MIN:
+    if len(times) < ROUNDS_MIN or _days(times) < DAYS_MIN or len(gaps) < PAIRS_MIN:
         return None
     period, strength = _strongest(gaps)
     sigma = strength * math.sqrt(2 * len(gaps))

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from lead_router.audit.judging.roles import Given, Roles
 
-LEADS_MIN = 60  # fewer tell nothing of an order
+LEADS_MIN = 60  # ten rounds of six reps: of fewer, chance alone makes orders, shares and runs
 SAME_REPS = 0.8  # of the smaller of two sources' reps are the other's too
 REP_PART_MIN = 0.02  # of a source's leads make a rep one of its reps
 REGULAR_MIN = 0.6  # of the leads go to the rep who follows

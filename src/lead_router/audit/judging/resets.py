@@ -1,4 +1,8 @@
-"""Rotation resets: a rotation that leaves its order at one place and goes on in it from another rep."""
+"""Rotation resets: a rotation that leaves its order at one place and goes on in it from another rep.
+
+Each side is judged on SIDE_MIN leads or more, whatever the number of reps: of three reps, chance brings twelve leads
+into one phase less than twice in ten thousand times, and three leads, a round, every ninth time.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from lead_router.audit.judging.pools import Pool
 from lead_router.audit.judging.roles import Given
 
 ROUNDS = 3  # of the cycle, looked at on either side
+SIDE_MIN = 12  # leads on each side
 RESTARTS_MIN, RESTARTS_PART = 10, 0.7  # breaks of the order, and the part of them that goes to one rep
 WEIGHTED_MIN = 3  # times between breaks
 KEPT_MIN = 0.85  # of the leads on a side keep one phase
@@ -18,10 +23,11 @@ KEPT_MIN = 0.85  # of the leads on a side keep one phase
 RULE = (
     "In a pool that keeps an order, the phase of a lead is its rep's place in the cycle less the lead's own number; a "
     f"rotation keeps it. A reset is told where, over the reps who got leads on both sides, {KEPT_MIN:.0%} of the "
-    f"{ROUNDS} rounds before have one phase and as many of the {ROUNDS} rounds behind have another. A difference of "
-    "one place forward is a rep who was passed over, and is not told; breaks that come again after as many leads each "
-    "time are what weights make. A reset that happens to land on the rep who follows cannot be seen. A rotation "
-    f"begins anew again and again where {RESTARTS_MIN} breaks or more, {RESTARTS_PART:.0%} of all, go to one rep."
+    f"{ROUNDS} rounds before have one phase and as many of the {ROUNDS} rounds behind have another, {SIDE_MIN} leads "
+    "or more on each side. A difference of one place forward is a rep who was passed over, and is not told; "
+    "breaks that come again after as many leads each time are what weights make. A reset that happens to land on the "
+    f"rep who follows cannot be seen. A rotation begins anew again and again where {RESTARTS_MIN} breaks or more, "
+    f"{RESTARTS_PART:.0%} of all, go to one rep."
 )
 
 
@@ -47,7 +53,7 @@ def resets(pool: Pool) -> list[Reset]:
     """The resets of a pool, in order of time; none where it keeps no order."""
     place = {rep: at for at, rep in enumerate(pool.cycle)}
     given = [one for one in pool.given if one.owner in place]
-    half = ROUNDS * len(place)
+    half = max(ROUNDS * len(place), SIDE_MIN)
     looked = (
         (at, scored)
         for at in range(len(place), len(given) - len(place))
@@ -112,7 +118,7 @@ def _break(given: Sequence[Given], at: int, half: int, cycle: Sequence[str]) -> 
     order = [rep for rep in cycle if rep in both]
     place = {rep: at for at, rep in enumerate(order)}
     sides = ([rep for rep in owners[:middle] if rep in both], [rep for rep in owners[middle:] if rep in both])
-    if min(map(len, sides)) < len(order):
+    if min(map(len, sides)) < max(len(order), SIDE_MIN):
         return None
     phases = [(place[rep] - at) % len(order) for at, rep in enumerate([*sides[0], *sides[1]])]
     (before, kept_before) = Counter(phases[: len(sides[0])]).most_common(1)[0]

@@ -1,4 +1,8 @@
-"""Shares: what each rep of a pool got, beside an even share of the leads that came while the rep was there."""
+"""Shares: what each rep of a pool got, beside an even share of the leads that came while the rep was there.
+
+Chi-square is no measure of chance where few are expected: reps with an even share below EVEN_MIN, Cochran's bound of
+1954, are left out of it. Pools have pools.LEADS_MIN leads at least.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +19,13 @@ AWAY_S = 3 * 86_400.0  # so many seconds of them, mean that the rep was not ther
 OFF_PART_MIN = 0.2  # of the even share
 OFF_LEADS_MIN = 10
 RUN_MIN = 4
+EVEN_MIN = 5.0  # leads
 
 RULE = (
     "The even share of a rep is the sum of 1/k over the leads of the pool that came while the rep was there, k being "
     f"how many reps were there then; who got no lead for {AWAY_ROUNDS} rounds and {AWAY_S / 86_400:.0f} days was not. "
-    "Chance is told by chi-square, X² = Σ (got - even)² / even with k - 1 degrees of freedom; a skew is told where "
+    "Chance is told by chi-square, X² = Σ (got - even)² / even with k - 1 degrees of freedom, over reps with an even "
+    f"share of {EVEN_MIN:.0f} or more; a skew is told where "
     f"chance alone brings it about less than once in {1 / SURE:,.0f} times and a rep is off by {OFF_PART_MIN:.0%} and "
     f"{OFF_LEADS_MIN} leads. A run of L leads in a row among k reps has the chance 1 - exp(-n (1 - 1/k) k^(1-L)) "
     "under even draws; a rotation allows 1."
@@ -52,7 +58,11 @@ class Shares:
     @property
     def skewed(self) -> bool:
         """Whether the skew is more than chance, and large enough to matter."""
-        off = any(abs(one.got - one.even) >= max(OFF_LEADS_MIN, OFF_PART_MIN * one.even) for one in self.reps)
+        off = any(
+            abs(one.got - one.even) >= max(OFF_LEADS_MIN, OFF_PART_MIN * one.even)
+            for one in self.reps
+            if one.even >= EVEN_MIN
+        )
         return self.chance < SURE and off
 
     @property
@@ -66,7 +76,8 @@ def shares(pool: Pool) -> Shares:
     owners = [one.owner for one in pool.given]
     even, company = _even(_there([one.at for one in pool.given], owners), len(owners))
     got = Counter(owners)
-    chi = sum((got[rep] - share) ** 2 / share for rep, share in even.items() if share > 0)
+    told = {rep: share for rep, share in even.items() if share >= EVEN_MIN}
+    chi = sum((got[rep] - share) ** 2 / share for rep, share in told.items())
     run, place = _longest(owners, company)
     rows = sorted((Share(rep, got[rep], even[rep]) for rep in even), key=lambda one: (one.even - one.got, one.rep))
     usual = round(len(owners) / max(even.values(), default=1.0))
@@ -75,7 +86,7 @@ def shares(pool: Pool) -> Shares:
         sources=pool.sources,
         leads=len(owners),
         reps=tuple(rows),
-        chance=chi_square_tail(chi, len(even) - 1),
+        chance=chi_square_tail(chi, len(told) - 1),
         run=run,
         run_rep=owners[place],
         run_at=pool.given[place].at,

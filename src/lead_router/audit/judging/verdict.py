@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lead_router.audit.judging import doubles, findings, keeping, polling, pools, resets, roles, shares, waits, writers
+from lead_router.audit.judging import (
+    doubles,
+    evidence,
+    findings,
+    keeping,
+    polling,
+    pools,
+    resets,
+    roles,
+    shares,
+    waits,
+    writers,
+)
 from lead_router.audit.judging.answers import Assumed, Audit
 from lead_router.audit.judging.opening import Opening
 from lead_router.audit.past import Past
@@ -44,9 +56,16 @@ def judge(past: Past, assumed: Assumed) -> Audit:
         left=tuple(keeping.left(past, known)),
         off=keeping.off_hours(firsts if changes else [], opening),
         told=past.told,
+        thin=evidence.thin(past, known, firsts, by_machine),
         assumed=assumed,
+        placed=past.placed,
     )
+    named = replace(audit, names=_names(past))
+    return replace(named, findings=findings.found(named, past))
+
+
+def _names(past: Past) -> dict[str, str]:
+    """Of all who are told of, by id."""
     named = {name for story in past.stories for step in story.steps for name in (step.old, step.new, step.by)}
     named |= {name for story in past.stories for name in (story.first, story.owner, story.creator)}
-    names = {one: past.people[one].name for one in sorted(named & past.people.keys()) if past.people[one].name}
-    return replace(audit, names=names, findings=findings.found(replace(audit, names=names), past))
+    return {one: past.people[one].name for one in sorted(named & past.people.keys()) if past.people[one].name}

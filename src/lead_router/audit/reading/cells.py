@@ -8,9 +8,12 @@ from datetime import datetime
 from hashlib import blake2b
 from typing import TypeAlias
 
-from lead_router.core.ids import is_id, to18
+from lead_router.core.ids import LONG, QUEUE, SHORT, USER, is_id, to18
 from lead_router.core.zones import instant
 
+EXPECTED = "a date and time is expected, such as 2026-01-31T08:00:00.000Z or 1/31/2026 8:00 AM"
+DAY_NUMBERS, MONTHS = 3, 12  # a day is year, month and day
+LEAD = "00Q"
 PHONE_MIN = 7  # digits; fewer are no number
 PHONE_END = 9  # digits that are compared: country codes and zeros before them differ by who typed
 YES = frozenset({"true", "1", "yes", "y", "ja", "oui", "si", "sí", "x", "wahr", "vrai"})
@@ -44,13 +47,37 @@ def reader_of_instants(zone: str, *, day_first: bool) -> Instants:
             else:
                 found = _reported(text, day_first=day_first)
         except (ValueError, IndexError):
-            raise Misfit("a date and time is expected, such as 2026-01-31T08:00:00.000Z or 1/31/2026 8:00 AM") from None
+            raise Misfit(EXPECTED + _turned(text, day_first=day_first)) from None
         if found.tzinfo:
             return found.timestamp()
         minute = found.hour * 60 + found.minute
         return instant(zone, found.date(), minute).timestamp() + found.second
 
     return read
+
+
+def _turned(text: str, *, day_first: bool) -> str:
+    """What would make a date of it."""
+    try:
+        _reported(text, day_first=not day_first)
+    except ValueError:
+        return ""
+    return (
+        "; the month comes first here: leave out --day-first" if day_first else "; add --day-first: the day comes first"
+    )
+
+
+def has_time(cell: str) -> bool:
+    """Whether more than a day is told."""
+    return len(re.findall(r"\d+", cell)) > DAY_NUMBERS
+
+
+def order_told(cell: str) -> bool | None:
+    """Whether the date itself tells which of its numbers is the day; None where it is no date of such numbers."""
+    parts = _REPORT.fullmatch(cell.strip())
+    if parts is None or parts["mark"] == "." or len(parts["a"]) > 2:  # noqa: PLR2004 - a year stands first
+        return None
+    return parts["a"] == parts["b"] or max(int(parts["a"]), int(parts["b"])) > MONTHS
 
 
 def _reported(text: str, *, day_first: bool) -> datetime:
@@ -81,18 +108,41 @@ def yes(cell: str) -> bool:
     return text in YES
 
 
-def record_id(cell: str) -> str:
-    """An id of 15 or 18 characters, as 18."""
+def _record_id(cell: str, prefix: str, what: str) -> str:
+    text = cell.strip()
     try:
-        return to18(cell.strip())
-    except ValueError:
-        raise Misfit("a Salesforce id of 15 or 18 characters is expected") from None
+        found = to18(text)
+    except ValueError as fault:
+        raise Misfit(str(fault)) from None
+    if not found.startswith(prefix):
+        raise Misfit(f"this is the id of another object: those of {what} begin with {prefix}")
+    return found
+
+
+def lead_id(cell: str) -> str:
+    """The id of a lead, of 15 or 18 characters, as 18."""
+    return _record_id(cell, LEAD, "leads")
+
+
+def user_id(cell: str) -> str:
+    """The id of a user, as 18 characters."""
+    return _record_id(cell, USER, "users")
+
+
+def queue_id(cell: str) -> str:
+    """The id of a queue, as 18 characters."""
+    return _record_id(cell, QUEUE, "queues")
 
 
 def id_or_name(cell: str) -> str:
-    """An id as 18 characters, or a name as it is."""
-    text = cell.strip()
-    return to18(text) if is_id(text) and text[:3] in {"005", "00G", "00Q"} else text
+    """An id as 18 characters, or a name in one line."""
+    text = " ".join(cell.split())
+    if text[:3] in {USER, QUEUE, LEAD} and len(text) in {SHORT, LONG} and is_id(text[:SHORT]):
+        try:
+            return to18(text)
+        except ValueError as fault:
+            raise Misfit(str(fault)) from None
+    return text
 
 
 def email_digest(cell: str) -> int:

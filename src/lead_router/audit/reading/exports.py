@@ -5,17 +5,24 @@ Columns are those of Data Loader (API names) or of reports (labels).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias
 
-from lead_router.audit.reading import cells, tables
+from lead_router.audit.reading import cells, files, lacking, tables
+from lead_router.core.counted import counted
+from lead_router.core.ids import is_id
 from lead_router.core.roster import Hours
 from lead_router.errors import Misconfigured
 from lead_router.ports.history import Extent, LeadSeen, OwnerRow, Person
 
-LEAD = {
+Columns: TypeAlias = Mapping[str, Sequence[str]]
+DAYS_ALONE = (
+    "only days stand there, and waits are minutes: export CreatedDate by Data Loader, or a column with date and time"
+)
+
+LEAD: Columns = {
     "id": ("Id", "Lead ID", "LeadId"),
     "created": ("CreatedDate", "Create Date", "Created Date", "Date Created"),
     "owner_id": ("OwnerId", "Owner ID", "Lead Owner ID", "Owner.Id"),
@@ -28,7 +35,7 @@ LEAD = {
     "converted": ("IsConverted", "Converted"),
     "deleted": ("IsDeleted", "Deleted"),
 }
-HISTORY = {
+HISTORY: Columns = {
     "id": ("Id", "History ID"),
     "lead": ("LeadId", "Lead ID", "Lead.Id"),
     "at": ("CreatedDate", "Edit Date", "Date"),
@@ -38,7 +45,7 @@ HISTORY = {
     "old": ("OldValue", "Old Value"),
     "new": ("NewValue", "New Value"),
 }
-USER = {
+USER: Columns = {
     "id": ("Id", "User ID"),
     "name": ("Name", "Full Name", "User Name"),
     "first": ("FirstName", "First Name"),
@@ -48,90 +55,103 @@ USER = {
     "licence": ("Profile.UserLicense.Name", "User License", "License"),
     "seen": ("LastLoginDate", "Last Login", "Last Login Date"),
 }
-GROUP = {"id": ("Id", "Group ID", "Queue ID"), "name": ("Name", "Queue Name", "Label"), "type": ("Type",)}
+GROUP: Columns = {"id": ("Id", "Group ID", "Queue ID"), "name": ("Name", "Queue Name", "Label"), "type": ("Type",)}
 OWNER_FIELDS = frozenset({"owner", "ownerassignment", "owneraccepted", "leadowner", "ownerid"})
 PEOPLE_TYPES = frozenset({"", "standard", "powerpartner", "powercustomersuccess", "csplitepartner", "partner"})
 ROBOT_LICENCES = frozenset({"salesforceintegration", "analyticscloudintegrationuser", "salesforceintegrationuser"})
 
 
-@dataclass(frozen=True)
 class Exports:
     """The files of a folder; raises Misconfigured naming the file that is missing, or file, line and column."""
 
-    folder: Path
-    zone_name: str = ""
-    day_first: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.folder.is_dir():
-            raise Misconfigured(f"--csv {self.folder}: there is no such folder")
-        self._file("Lead", "Leads")
+    def __init__(self, folder: Path, zone_name: str = "", *, day_first: bool = False) -> None:
+        self.folder = folder
+        self._zone = zone_name
+        self._day_first = day_first
+        self._leads = files.needed(folder, "Lead", "Leads")
+        self._history = files.file_of(folder, "LeadHistory", "Lead History", "LeadHistories")
+        self._users = files.file_of(folder, "User", "Users")
+        self._queues = [
+            path for names in (("Group", "Groups"), ("Queue", "Queues")) if (path := files.file_of(folder, *names))
+        ]
+        self._columns: dict[str, tuple[Path, set[str]]] = {}
+        self._named = False
+        self._again = 0
+        self._turned: dict[str, bool] = {}
+        self._instant = cells.reader_of_instants(zone_name or "UTC", day_first=day_first)
 
     def extent(self, _since: datetime) -> Extent:
         """Files take no calls; how much there is, reading tells."""
-        if tables.file_of(self.folder, *self.history_names) is None:
-            return Extent(0, None, 0, f"there is no LeadHistory.csv in {self.folder}")
+        if self._history is None:
+            return Extent(0, None, 0, lacking.NO_HISTORY.format(folder=self.folder))
         return Extent(0, 0, 0)
-
-    history_names = ("LeadHistory", "Lead History")
 
     def people(self) -> Iterator[Person]:
         """Users, if there is a file of them, and queues."""
-        path = tables.file_of(self.folder, "User", "Users")
-        if path is not None:
-            instant = self._instants()
-            for row in tables.rows(path, USER, [("id",), ("name", "last")]):
+        if self._users is not None:
+            for row in self._rows("User", self._users, USER, [("id",), ("name", "last")]):
                 name = row.text("name") or f"{row.text('first')} {row.text('last')}".strip()
                 active = row.get("active", cells.yes) if row.text("active") else None
-                seen = row.get("seen", instant) if row.text("seen") else None
+                seen = row.get("seen", self._instant) if row.text("seen") else None
                 robot = robotic(row.text("type"), row.text("licence"))
-                yield Person(row.get("id", cells.record_id), name, active, robot=robot, seen_at=seen)
-        for names in (("Group", "Groups"), ("Queue", "Queues")):
-            path = tables.file_of(self.folder, *names)
-            for row in tables.rows(path, GROUP, [("id",), ("name",)]) if path else ():
+                yield Person(row.get("id", cells.user_id), name, active, robot=robot, seen_at=seen)
+        for path in self._queues:
+            for row in tables.rows(path, GROUP, [("id",), ("name",)]):
                 if row.text("type") in {"", "Queue"}:
-                    yield Person(row.get("id", cells.record_id), row.text("name"), queue=True)
+                    yield Person(row.get("id", cells.queue_id), row.text("name"), queue=True)
 
     def leads(self, since: datetime) -> Iterator[LeadSeen]:
-        """Leads created since then, in the order of their creation."""
+        """Leads created since then, in the order of their creation, each once, as its last row has it."""
         required = [("id",), ("created",), ("owner_id", "owner")]
-        instant, first = self._instants(), since.timestamp()
-        found: list[LeadSeen] = []
-        for row in tables.rows(self._file("Lead", "Leads"), LEAD, required):
-            created = row.get("created", instant)
+        first, owners, creators = since.timestamp(), ("owner_id", "owner"), ("creator_id", "creator")
+        found: dict[str, LeadSeen] = {}
+        with_time, row = False, None
+        for row in self._rows("Lead", self._leads, LEAD, required):
+            created = self._when(row, "created")
+            with_time = with_time or cells.has_time(row.cells["created"])
             if created < first or row.get("deleted", cells.yes):
                 continue
-            found.append(
-                LeadSeen(
-                    id=row.get("id", cells.record_id),
-                    created=created,
-                    owner=cells.id_or_name(row.text("owner_id") or row.text("owner")),
-                    creator=cells.id_or_name(row.text("creator_id") or row.text("creator")),
-                    source=row.text("source"),
-                    buyer=(cells.email_digest(row.text("email")), cells.phone_digest(row.text("phone"))),
-                    converted=row.get("converted", cells.yes),
-                )
+            one = LeadSeen(
+                id=row.get("id", cells.lead_id),
+                created=created,
+                owner=row.either(owners, cells.id_or_name),
+                creator=row.either(creators, cells.id_or_name),
+                source=row.text("source"),
+                buyer=(row.get("email", cells.email_digest), row.get("phone", cells.phone_digest)),
+                converted=row.get("converted", cells.yes),
             )
-        return iter(sorted(found, key=lambda one: (one.created, one.id)))
+            self._named = self._named or not is_id(one.owner)
+            self._again += one.id in found
+            found[one.id] = one
+        if row is None:
+            raise Misconfigured(f"{self._leads.name}: no row stands behind its heads: export the leads again")
+        if not with_time:
+            raise row.fault("created", DAYS_ALONE)
+        return iter(sorted(found.values(), key=lambda one: (one.created, one.id)))
 
     def owner_rows(self, since: datetime) -> Iterator[OwnerRow]:
         """Rows of the history that tell of owners; others are passed over."""
-        path = tables.file_of(self.folder, *self.history_names)
+        if self._history is None:
+            return
         required = [("lead",), ("at",), ("field",), ("new",), ("old",)]
-        instant, first = self._instants(), since.timestamp()
-        for row in tables.rows(path, HISTORY, required) if path else ():
-            if "".join(filter(str.isalnum, row.text("field").lower())) not in OWNER_FIELDS:
+        first = since.timestamp()
+        with_time, last = False, None
+        for row in self._rows("LeadHistory", self._history, HISTORY, required):
+            if files.plain(row.text("field")) not in OWNER_FIELDS:
                 continue
-            at = row.get("at", instant)
+            at, last = self._when(row, "at"), row
+            with_time = with_time or cells.has_time(row.cells["at"])
             if at >= first:
                 yield OwnerRow(
                     id=row.text("id"),
-                    lead=row.get("lead", cells.record_id),
+                    lead=row.get("lead", cells.lead_id),
                     at=at,
-                    by=cells.id_or_name(row.text("by_id") or row.text("by")),
-                    old=cells.id_or_name(row.text("old")),
-                    new=cells.id_or_name(row.text("new")),
+                    by=row.either(("by_id", "by"), cells.id_or_name),
+                    old=row.get("old", cells.id_or_name),
+                    new=row.get("new", cells.id_or_name),
                 )
+        if last is not None and not with_time:
+            raise last.fault("at", DAYS_ALONE)
 
     def hours(self) -> Hours | None:
         """No file tells of hours."""
@@ -139,16 +159,32 @@ class Exports:
 
     def zone(self) -> str:
         """The zone that the asker named."""
-        return self.zone_name
+        return self._zone
 
-    def _file(self, *names: str) -> Path:
-        path = tables.file_of(self.folder, *names)
-        if path is None:
-            raise Misconfigured(f"there is no {names[0]}.csv in {self.folder}")
-        return path
+    def lacking(self) -> Sequence[str]:
+        """Files and columns that are not there, rows that stand there twice, and dates that may be turned round."""
+        told = [lacking.NO_USER.format(folder=self.folder)] if self._users is None else []
+        if not self._queues:
+            told.append(lacking.NO_GROUP.format(folder=self.folder, named=lacking.NAMED * self._named))
+        for kind, (path, there) in self._columns.items():
+            told += lacking.columns_lacking(kind, path, there)
+        if self._again:
+            told.append(
+                f"{self._leads.name} has {counted(self._again, 'row')} of leads that stand there twice: once counted"
+            )
+        return [*told, *(lacking.TURNED.format(file=name) for name, sure in self._turned.items() if not sure)]
 
-    def _instants(self) -> cells.Instants:
-        return cells.reader_of_instants(self.zone_name or "UTC", day_first=self.day_first)
+    def _rows(self, kind: str, path: Path, known: Columns, required: Sequence[Sequence[str]]) -> Iterator[tables.Row]:
+        for row in tables.rows(path, known, required):
+            self._columns.setdefault(kind, (path, set(row.columns)))
+            yield row
+
+    def _when(self, row: tables.Row, name: str) -> float:
+        if not self._day_first and not self._turned.get(row.path.name):
+            told = cells.order_told(row.cells[name])
+            if told is not None:
+                self._turned[row.path.name] = told
+        return row.get(name, self._instant)
 
 
 def robotic(user_type: str, licence: str) -> bool:

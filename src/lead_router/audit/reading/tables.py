@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from lead_router.audit.reading.cells import Misfit
+from lead_router.audit.reading.files import encoding_of, plain
 from lead_router.errors import Misconfigured
 
 T = TypeVar("T")
 SEPARATORS = ",;\t|"
-LATIN = "cp1252"
 FIELD_MAX = 1_000_000  # characters of a cell
+HEADS_MAX = 12  # heads that a fault repeats
+
+_QUOTED = re.compile('"[^"]*"')
+_SEPARATED = re.compile("sep=(.)", re.IGNORECASE)  # a first line that Excel writes, and reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,88 +37,85 @@ class Row:
         try:
             return read(self.cells[name])
         except Misfit as fault:
-            raise Misconfigured(f"{self.path.name}, line {self.line}, column {self.columns[name]}: {fault}") from None
+            raise self.fault(name, str(fault)) from None
+
+    def either(self, names: Sequence[str], read: Callable[[str], T]) -> T:
+        """The same of the first of these cells that is not blank."""
+        return self.get(next((name for name in names if self.cells[name].strip()), names[0]), read)
 
     def text(self, name: str) -> str:
-        """The cell without blanks around it."""
-        return self.cells[name].strip()
+        """The cell without blanks around it, in one line."""
+        return " ".join(self.cells[name].split())
 
-
-def file_of(folder: Path, *names: str) -> Path | None:
-    """The file of the folder that bears one of the names (without `.csv`), in any spelling; None for none."""
-    wanted = {_plain(name) for name in names}
-    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in {".csv", ".txt", ".tsv"})
-    return next((path for path in files if _plain(path.stem) in wanted), None)
+    def fault(self, name: str, told: str) -> Misconfigured:
+        """A fault of this cell."""
+        return Misconfigured(f"{self.path.name}, line {self.line}, column {self.columns.get(name, name)}: {told}")
 
 
 def rows(path: Path, known: Mapping[str, Sequence[str]], required: Sequence[Sequence[str]]) -> Iterator[Row]:
-    """The rows down to the first blank one, behind which reports say who made them.
+    """The rows, each with the line that it begins on; a report's foot, which stands behind a blank line, is none.
 
     `known` names the spellings of each column; of each set of `required` columns one must be there. Raises
     Misconfigured naming file, line and column.
     """
     csv.field_size_limit(FIELD_MAX)
-    encoding = _encoding(path)
-    bad = "replace" if encoding == LATIN else "strict"
+    encoding, bad = encoding_of(path)
+    line = 1
     try:
         with path.open(encoding=encoding, errors=bad, newline="") as file:
             first = file.readline()
-            separator = max(SEPARATORS, key=first.count)
-            file.seek(0)
-            lines = csv.reader(file, delimiter=separator)
+            told = _SEPARATED.fullmatch(first.strip())
+            skipped = int(told is not None)
+            separator = told[1] if told else max(SEPARATORS, key=_QUOTED.sub("", first).count)
+            lines = csv.reader(file if told else chain([first], file), delimiter=separator)
             heads = next(lines, [])
+            if not any(head.strip() for head in heads):
+                raise Misconfigured(f"{path.name}: it is empty: not even heads of columns stand there; export it again")
             places = _places(heads, known, required, path)
             columns = {name: heads[place].strip() for name, place in places.items()}
             missing = dict.fromkeys(known.keys() - places.keys(), "")
+            line, behind_blank = lines.line_num + skipped + 1, False
             for cells in lines:
-                if not any(cell.strip() for cell in cells):
-                    return
-                if len(cells) < len(heads):
-                    lacks = heads[len(cells)].strip()
-                    raise Misconfigured(
-                        f"{path.name}, line {lines.line_num}, column {lacks}: the line ends before it; is a quotation "
-                        "mark missing?"
-                    )
-                found = {name: cells[place] for name, place in places.items()}
-                yield Row(path, lines.line_num, missing | found, columns)
+                if not any(map(str.strip, cells)):
+                    behind_blank = True
+                elif not (behind_blank and _is_foot(cells, heads)):
+                    _check_length(cells, heads, path, line)
+                    found = {name: cells[place] for name, place in places.items()}
+                    yield Row(path, line, missing | found, columns)
+                line = lines.line_num + skipped + 1
     except csv.Error as fault:
-        raise Misconfigured(f"{path.name}, line {lines.line_num}: this is not CSV: {fault}") from None
+        raise Misconfigured(f"{path.name}, line {line}: this is not CSV: {fault}") from None
     except UnicodeError:
         raise Misconfigured(f"{path.name}: its letters cannot be read: save it as UTF-8") from None
     except OSError as fault:
         raise Misconfigured(f"{path}: it cannot be read: {fault.strerror}") from None
 
 
-def _encoding(path: Path) -> str:
-    """UTF-8 where the file is that, with or without its mark, or UTF-16 by its mark; Windows' Latin letters else."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(2)
-            if start in {b"\xff\xfe", b"\xfe\xff"}:
-                return "utf-16"
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            while file.read(1 << 20):
-                pass
-    except UnicodeDecodeError:
-        return LATIN
-    except OSError as fault:
-        raise Misconfigured(f"{path}: it cannot be read: {fault.strerror}") from None
-    return "utf-8-sig"
+def _is_foot(cells: Sequence[str], heads: Sequence[str]) -> bool:
+    """Whether the line says who made a report, and when: a single text, or fewer cells than a row has."""
+    return len(cells) < len(heads) or sum(bool(cell.strip()) for cell in cells) == 1
+
+
+def _check_length(cells: Sequence[str], heads: Sequence[str], path: Path, line: int) -> None:
+    if len(cells) < len(heads):
+        lacks = heads[len(cells)].strip()
+        told = f"column {lacks}: the line ends before it; is a quotation mark missing?"
+        raise Misconfigured(f"{path.name}, line {line}, {told}")
+    if any(map(str.strip, cells[len(heads) :])):
+        told = f"it has {len(cells)} cells, and line 1 has {len(heads)} heads; is a text with a separator not quoted?"
+        raise Misconfigured(f"{path.name}, line {line}: {told}")
 
 
 def _places(
     heads: Sequence[str], known: Mapping[str, Sequence[str]], required: Sequence[Sequence[str]], path: Path
 ) -> dict[str, int]:
-    spelt = {_plain(head): place for place, head in reversed(list(enumerate(heads)))}
-    places = {
-        name: spelt[_plain(word)] for name, words in known.items() for word in words[::-1] if _plain(word) in spelt
-    }
+    spelt = {plain(head): place for place, head in reversed(list(enumerate(heads)))}
+    places = {name: spelt[plain(word)] for name, words in known.items() for word in words[::-1] if plain(word) in spelt}
     for names in required:
         if not any(name in places for name in names):
             words = " or ".join(known[name][0] for name in names)
-            raise Misconfigured(f"{path.name}, line 1: there is no column {words}")
+            others = ", ".join(word for name in names for word in known[name][1:3])
+            there = ", ".join(head.strip()[:40] for head in heads[:HEADS_MAX]) + " …" * (len(heads) > HEADS_MAX)
+            told = f"there is no column {words} (in reports: {others}); there are: {there}"
+            raise Misconfigured(f"{path.name}, line 1: {told}")
     return places
-
-
-def _plain(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())

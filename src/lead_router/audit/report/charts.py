@@ -9,11 +9,13 @@ from html import escape
 from itertools import pairwise
 
 from lead_router.audit.judging.answers import Audit
-from lead_router.audit.judging.findings import said, when
+from lead_router.audit.judging.evidence import PART_MIN
 from lead_router.audit.judging.polling import LATE_PART, Poll
 from lead_router.audit.judging.resets import Reset
 from lead_router.audit.judging.waits import EDGES_S, Spread
+from lead_router.audit.judging.words import said, when
 from lead_router.audit.report.drawing import NARROW, Line, Row, bars, columns, dots
+from lead_router.core.counted import counted
 from lead_router.core.decay import odds
 from lead_router.core.zones import local_date
 
@@ -41,18 +43,19 @@ def waiting(audit: Audit) -> Iterator[str]:
         "odds of qualifying, from 1 at five minutes to 1/21 at thirty; red columns lie behind the five minutes.",
     )
     hours = "".join(
-        _late(title, each) for title, each in (("hour of creation", spread.by_hour), ("weekday", spread.by_day))
+        _late(title, each, audit.zone)
+        for title, each in (("hour of creation", spread.by_hour), ("weekday", spread.by_day))
     )
     yield f'<div class="two">{hours}</div>'
 
 
-def _late(by: str, spreads: Sequence[Spread]) -> str:
-    shares = [100 * one.late / one.leads if one.leads else 0.0 for one in spreads]
+def _late(by: str, spreads: Sequence[Spread], zone: str) -> str:
+    shares = [100 * one.late / one.leads if one.leads >= PART_MIN else 0.0 for one in spreads]
     names = [one.name[:3] for one in spreads]
     every = 3 if len(names) > 7 else 1  # noqa: PLR2004 - days of the week
     title = f"Share of leads that waited over five minutes, by {by}"
     drawing = columns(title, names, shares, width=NARROW, height=180, every=every, axis="% over five minutes")
-    return figure(drawing, f"{title}, in local time.")
+    return figure(drawing, f"{title}, in the time of {zone}; of fewer than {PART_MIN} leads nothing is drawn.")
 
 
 def sharing(audit: Audit) -> Iterator[str]:
@@ -64,8 +67,9 @@ def sharing(audit: Audit) -> Iterator[str]:
         odds_said = "more than chance" if one.skewed else "no more than chance, or too little to matter"
         yield figure(
             bars(title, rows),
-            f"{title}: {one.leads:,} leads. The upright mark is the even share of the leads that came while the rep "
-            f"was there. The difference is {odds_said} (chance {one.chance:.2g}); the longest run is {one.run}.",
+            f"{title}: {counted(one.leads, 'lead')}. The upright mark is the even share of the leads that came while "
+            f"the rep was there. The difference is {odds_said} (chance {one.chance:.2g}); the longest run is "
+            f"{one.run}.",
         )
 
 

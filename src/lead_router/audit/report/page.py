@@ -6,14 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from html import escape
 
-from lead_router.audit.judging import doubles, keeping, polling, resets, roles, shares, waits, writers
+from lead_router.audit.judging import doubles, evidence, keeping, polling, resets, roles, shares, waits, writers
 from lead_router.audit.judging.answers import Audit, Finding
-from lead_router.audit.judging.findings import CURVE, said, when
+from lead_router.audit.judging.evidence import DAY_S, PART_MIN, RATE_DAYS_MIN, RATE_LEADS_MIN, WAITS_MIN
+from lead_router.audit.judging.findings import CURVE
+from lead_router.audit.judging.waits import Spread
+from lead_router.audit.judging.words import said, when
 from lead_router.audit.report import charts
 from lead_router.audit.report.style import STYLE
+from lead_router.core.counted import counted
 
 IDS_MAX = 200
-FEW = 200  # leads
+FEW = "too few"
+NO_HOURS = "leads given out off hours: too little to say, as nobody told in which time zone people work (--zone)"
 YEAR_S = 365 * 86_400
 RULES = (
     ("Who counts as a machine", roles.RULE),
@@ -41,6 +46,7 @@ def page(audit: Audit) -> str:
         f"<header><h1>{escape(title)}</h1>{_lead(audit)}</header><main>",
         *_cards(audit),
         *_findings(audit),
+        *_thin(audit),
         *_charts(audit),
         *_who(audit),
         *_how(audit),
@@ -54,10 +60,11 @@ def _day(audit: Audit, at: float) -> str:
 
 
 def _lead(audit: Audit) -> str:
-    calls = f"{audit.calls:,} API calls, all of them reads" if audit.calls else "exported files"
+    reads = "API call, a read", "API calls, all of them reads"
+    calls = counted(audit.calls, *reads) if audit.calls else "exported files"
     text = (
-        f"{audit.leads:,} leads and {audit.changes:,} changes of owner, from {calls}. Times are {audit.zone}; "
-        f"business hours: {audit.hours}."
+        f"{counted(audit.leads, 'lead')} and {counted(audit.changes, 'change')} of owner, from {calls}. Times are "
+        f"{audit.zone}; business hours: {audit.hours}."
     )
     return f'<p class="dim">{escape(text)}</p>'
 
@@ -66,18 +73,32 @@ def _cards(audit: Audit) -> Iterator[str]:
     spread = audit.waits
     late = spread.elapsed.late / spread.elapsed.leads if spread.elapsed.leads else 0
     machines = sum(one.machine for one in audit.writers)
+    few = f"too little to say ({spread.elapsed.leads:,} of {WAITS_MIN} leads needed)"
+    enough = spread.elapsed.leads >= WAITS_MIN
+    doubled, never, people = len(audit.doubles), len(spread.never), len(audit.writers) - machines
+    lie = f"{spread.queued:,} {'lies' if spread.queued == 1 else 'lie'} in a queue"
+    within = f"95 of 100 within {said(spread.elapsed.p95)}"
+    over = f"{counted(spread.elapsed.late, 'lead')}, nights included"
     cards = [
-        ("Median wait for a rep", said(spread.elapsed.p50), f"95 of 100 within {said(spread.elapsed.p95)}"),
-        ("Waited over five minutes", f"{late:.0%}", f"{spread.elapsed.late:,} leads, nights included"),
-        ("Given to two reps", f"{len(audit.doubles):,}", "leads, within ten minutes"),
-        ("Never given to anybody", f"{len(spread.never):,}", f"leads, {spread.queued:,} lie in a queue"),
-        ("Machines that write owners", f"{machines}", f"{len(audit.writers) - machines} people wrote some too"),
+        ("Median wait for a rep", said(spread.elapsed.p50) if enough else FEW, within if enough else few),
+        ("Waited over five minutes", f"{late:.0%}" if enough else f"{spread.elapsed.late:,}", over if enough else few),
+        ("Given to two reps", f"{doubled:,}", f"{'lead' if doubled == 1 else 'leads'}, within ten minutes"),
+        ("Never given to anybody", f"{never:,}", f"{'lead' if never == 1 else 'leads'}, {lie}"),
+        ("Machines that write owners", f"{machines}", f"{counted(people, 'person', 'people')} wrote some too"),
     ]
     shown = cards if audit.history else cards[2:4]
     yield '<dl class="cards">'
     for name, figure, more in shown:
         yield f"<div><dt>{escape(name)}</dt><dd>{escape(figure)} <small>{escape(more)}</small></dd></div>"
     yield "</dl>"
+
+
+def _thin(audit: Audit) -> Iterator[str]:
+    """What cannot be judged: too little is known, or something was not there to be read."""
+    told = [*map(evidence.said, audit.thin), *([] if audit.placed else [NO_HOURS]), *audit.told]
+    if told:
+        yield "<h2>What this cannot tell</h2>"
+        yield "<ul>" + "".join(f"<li>{escape(one)}</li>" for one in told) + "</ul>"
 
 
 def _findings(audit: Audit) -> Iterator[str]:
@@ -95,8 +116,10 @@ def _findings(audit: Audit) -> Iterator[str]:
 
 def nothing(audit: Audit) -> str:
     """What is said where nothing was found."""
-    if audit.owned < FEW:
-        return f"Nothing was found; {audit.owned:,} leads with a rep are too few to tell of orders, shares and pollers."
+    if not audit.leads:
+        return "There were no leads to measure."
+    if audit.thin:
+        return "Nothing was found, and on some questions there was too little to say anything."
     if not audit.history:
         return "Nothing was found in what leads alone tell; who waited and who had two owners stands in their history."
     what = "no doubles, no resets, no poller, no uneven shares, nobody who waited"
@@ -107,9 +130,16 @@ def cost(audit: Audit, one: Finding) -> str:
     """What the finding cost, in words; "" where the curve tells nothing."""
     if one.lost is None or one.lost < 0.05:  # noqa: PLR2004 - less than a twentieth of a lead is nothing
         return ""
-    year = one.lost * YEAR_S / max(1.0, audit.until - audit.since)
     gain = f"; the change would win back {one.gain:.1f}" if one.gain >= 0.05 else ""  # noqa: PLR2004 - as above
-    return f"about {one.lost:.1f} qualified leads lost, {_few(year)} a year at this rate{gain}"
+    return f"about {one.lost:.1f} qualified leads lost{_yearly(audit, one)}{gain}"
+
+
+def _yearly(audit: Audit, one: Finding) -> str:
+    """What that is by the year; "" where days or leads are too few to tell."""
+    span_s = audit.until - audit.since
+    if one.lost is None or span_s < RATE_DAYS_MIN * DAY_S or len(one.leads) < RATE_LEADS_MIN:
+        return ""
+    return f", {_few(one.lost * YEAR_S / span_s)} a year at this rate"
 
 
 def _few(many: float) -> str:
@@ -117,7 +147,7 @@ def _few(many: float) -> str:
 
 
 def _cost(audit: Audit, one: Finding) -> str:
-    many = f"{len(one.leads):,} of {one.of:,} leads" if one.leads else f"{one.of:,} leads looked at"
+    many = f"{len(one.leads):,} of {counted(one.of, 'lead')}" if one.leads else f"{counted(one.of, 'lead')} looked at"
     told = cost(audit, one)
     return f'<p><span class="dim">{many}</span>' + (
         f' · <span class="cost">{escape(told)}</span></p>' if told else "</p>"
@@ -153,10 +183,22 @@ def _charts(audit: Audit) -> Iterator[str]:
 def _sources(audit: Audit) -> str:
     heads = ("Source", "Leads", "Half within", "90 of 100 within", "95 of 100 within", "Over five minutes")
     rows = [
-        (one.name, f"{one.leads:,}", said(one.p50), said(one.p90), said(one.p95), f"{one.late / one.leads:.0%}")
+        (
+            one.name,
+            f"{one.leads:,}",
+            *(said(wait) if one.leads >= least else FEW for wait, least in _parts(one)),
+            f"{one.late / one.leads:.0%}" if one.leads >= PART_MIN else f"{one.late} of {one.leads}",
+        )
         for one in audit.waits.by_source
     ]
-    return table("Waits by source", heads, rows)
+    caption = (
+        f"Waits by source; {FEW} where fewer than {PART_MIN} leads, or {WAITS_MIN} for the slowest, are too few to say"
+    )
+    return table(caption, heads, rows)
+
+
+def _parts(one: Spread) -> tuple[tuple[float, int], ...]:
+    return (one.p50, PART_MIN), (one.p90, WAITS_MIN), (one.p95, WAITS_MIN)
 
 
 def _who(audit: Audit) -> Iterator[str]:
@@ -178,7 +220,6 @@ def _how(audit: Audit) -> Iterator[str]:
     taken = audit.assumed
     yield "<h2>How this was measured</h2>"
     yield f"<p>{escape(CURVE.format(reaction=taken.reaction_min, within=taken.within_five))}</p>"
-    yield "<ul>" + "".join(f"<li>{escape(told)}</li>" for told in audit.told) + "</ul>" if audit.told else ""
     yield "<dl>"
     for name, rule in RULES:
         yield f"<dt>{escape(name)}</dt><dd>{escape(rule)}</dd>"
