@@ -16,7 +16,7 @@ from lead_router.audit.judging.figures import chi_square_tail, percentile, run_t
 from lead_router.audit.judging.opening import Opening, guess
 from lead_router.audit.judging.polling import polls
 from lead_router.audit.judging.pools import pools
-from lead_router.audit.judging.resets import resets, restarts
+from lead_router.audit.judging.resets import is_unsure, resets, restarts
 from lead_router.audit.judging.roles import Given, Roles, handovers, roles
 from lead_router.audit.judging.shares import shares
 from lead_router.audit.past import Past, Step, Story
@@ -140,6 +140,28 @@ class TestOrders:
 
         assert (reset.place, reset.rep, reset.due, reset.passed_over) == (51, REPS[0], REPS[3], 3)
         assert resets(pools(given(passed))[0]) == []
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_reps_who_are_off_duty_make_no_reset(self, seed):
+        """Each is passed over in one of twelve turns, as at lunch: now and then two at once, which is no lost turn."""
+        dice = random.Random(seed)
+        turn, owners = 0, []
+        while len(owners) < 600:
+            if dice.random() > 1 / 12:
+                owners.append(REPS[turn % 6])
+            turn += 1
+        (pool,) = pools(given(owners))
+
+        assert len(pool.cycle) == 6
+        assert (resets(pool), is_unsure(pool)) == ([], True)
+
+    def test_two_who_are_passed_over_one_by_one_make_no_reset(self):
+        """Behind both, the order has moved by two, in two steps: a reset is one leap."""
+        owners = [REPS[at % 6] for at in range(400)]
+        del owners[207], owners[200]
+        (pool,) = pools(given(owners))
+
+        assert (is_unsure(pool), resets(pool)) == (False, [])
 
     @pytest.mark.parametrize("seed", range(5))
     def test_chance_keeps_no_order_and_is_no_skew(self, seed):

@@ -2,6 +2,10 @@
 
 Each side is judged on SIDE_MIN leads or more, whatever the number of reps: of three reps, chance brings twelve leads
 into one phase less than twice in ten thousand times, and three leads, a round, every ninth time.
+
+A rotation that passes over reps who are off duty leaves its order for that. Where it passes over one rep now and then,
+it passes over two at once by chance, which looks like a reset: of n leads with s such steps about s²/n times. Above
+SKIPS_MAX nothing is told of single resets.
 """
 
 from __future__ import annotations
@@ -16,6 +20,9 @@ from lead_router.audit.judging.roles import Given
 
 ROUNDS = 3  # of the cycle, looked at on either side
 SIDE_MIN = 12  # leads on each side
+LEAP_MIN = 2  # reps that one step passes over; all of the move but for one rep, who may be away behind it
+SKIPPED_MAX = 2  # reps who are off duty together, as at lunch
+SKIPS_MAX = 0.05  # times that chance alone passes over two reps at once
 RESTARTS_MIN, RESTARTS_PART = 10, 0.7  # breaks of the order, and the part of them that goes to one rep
 WEIGHTED_MIN = 3  # times between breaks
 KEPT_MIN = 0.85  # of the leads on a side keep one phase
@@ -25,8 +32,9 @@ RULE = (
     f"rotation keeps it. A reset is told where, over the reps who got leads on both sides, {KEPT_MIN:.0%} of the "
     f"{ROUNDS} rounds before have one phase and as many of the {ROUNDS} rounds behind have another, {SIDE_MIN} leads "
     "or more on each side. A difference of one place forward is a rep who was passed over, and is not told; "
-    "breaks that come again after as many leads each time are what weights make. A reset that happens to land on the "
-    f"rep who follows cannot be seen. A rotation begins anew again and again where {RESTARTS_MIN} breaks or more, "
+    "breaks that come again after as many leads each time are what weights make. A rotation that often "
+    "passes over reps, who are off duty or may not have the lead, is not judged; nor can a reset be seen that lands on "
+    f"the rep who follows. A rotation begins anew again and again where {RESTARTS_MIN} breaks or more, "
     f"{RESTARTS_PART:.0%} of all, go to one rep."
 )
 
@@ -51,6 +59,8 @@ class Reset:
 
 def resets(pool: Pool) -> list[Reset]:
     """The resets of a pool, in order of time; none where it keeps no order."""
+    if is_unsure(pool):
+        return []
     place = {rep: at for at, rep in enumerate(pool.cycle)}
     given = [one for one in pool.given if one.owner in place]
     half = max(ROUNDS * len(place), SIDE_MIN)
@@ -73,6 +83,28 @@ def resets(pool: Pool) -> list[Reset]:
             found[-1] = told
     kept = [reset for _, reset in found]
     return [] if _weighted([reset.place for reset in kept]) else kept
+
+
+def is_unsure(pool: Pool) -> bool:
+    """Whether the rotation passes over reps so often that a single reset is no more than chance."""
+    return skips(pool) ** 2 > SKIPS_MAX * len(pool.given)
+
+
+def skips(pool: Pool) -> int:
+    """How often the rotation passed over one rep or two who were not away, but had leads shortly before and behind."""
+    size = len(pool.cycle)
+    if size < 3:  # noqa: PLR2004 - two reps have no order
+        return 0
+    place = {rep: at for at, rep in enumerate(pool.cycle)}
+    places = [place[one.owner] for one in pool.given if one.owner in place]
+    near = 2 * size
+    found = 0
+    for at in range(1, len(places)):
+        many = (places[at] - places[at - 1] - 1) % size
+        left_out = {(places[at] - 1 - back) % size for back in range(many)}
+        if 0 < many <= SKIPPED_MAX:
+            found += left_out <= set(places[max(0, at - near) : at]) & set(places[at : at + near])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +158,10 @@ def _break(given: Sequence[Given], at: int, half: int, cycle: Sequence[str]) -> 
     parts = kept_before / len(sides[0]), kept_behind / len(sides[1])
     moved = (behind - before) % len(order)
     if moved <= 1 or min(parts) < KEPT_MIN:
+        return None
+    last = next(rep for rep in reversed(owners[:middle]) if rep in both)
+    leapt = (place[owners[middle]] - place[last] - 1) % len(order)
+    if leapt < LEAP_MIN or abs(leapt - moved) > 1:
         return None
     due = order[(before + len(sides[0])) % len(order)]
     return sum(parts), moved, due

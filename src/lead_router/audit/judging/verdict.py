@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from lead_router.audit.judging import (
@@ -19,7 +20,9 @@ from lead_router.audit.judging import (
 )
 from lead_router.audit.judging.answers import Assumed, Audit
 from lead_router.audit.judging.opening import Opening
+from lead_router.audit.judging.pools import Pool
 from lead_router.audit.past import Past
+from lead_router.core.counted import counted
 
 
 def judge(past: Past, assumed: Assumed) -> Audit:
@@ -55,13 +58,23 @@ def judge(past: Past, assumed: Assumed) -> Audit:
         rivals=tuple(writers.rivals(firsts, known)),
         left=tuple(keeping.left(past, known)),
         off=keeping.off_hours(firsts if changes else [], opening),
-        told=past.told,
+        told=(*past.told, *_unsure(past, found_pools)),
         thin=evidence.thin(past, known, firsts, by_machine),
         assumed=assumed,
         placed=past.placed,
     )
     named = replace(audit, names=_names(past))
     return replace(named, findings=findings.found(named, past))
+
+
+def _unsure(past: Past, found: Sequence[Pool]) -> Iterator[str]:
+    for pool in found:
+        if resets.is_unsure(pool):
+            often = f"{counted(resets.skips(pool), 'time')} in {counted(len(pool.given), 'lead')}"
+            yield (
+                f"single resets of the rotation of {past.name(pool.writer)} cannot be told: it passed over a rep "
+                f"{often}, and chance alone passes over two at once"
+            )
 
 
 def _names(past: Past) -> dict[str, str]:
