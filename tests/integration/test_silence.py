@@ -9,6 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from lead_router.cli.commands import _listening
+from lead_router.loops import upkeep
 from lead_router.loops.listening import KEEP_EVERY_S
 from lead_router.ports import Hold, Kept, Silence
 from support.databases import CHANNEL
@@ -118,6 +119,17 @@ def test_a_lead_that_was_given_back_unheard_counts_by_its_change(org):
     alarm = org.swept()[0]
 
     assert (alarm["event"], alarm["leads"]) == ("stream_silent", 1)
+
+
+def test_of_very_many_unheard_leads_the_latest_are_enough(org, monkeypatch):
+    """What a sweep holds is bounded, however many leads wait; the alarm is raised, and each of them has its job."""
+    monkeypatch.setattr(upkeep, "MOMENTS_MAX", 2)
+    org.listener.streams[-1].deaf = True
+    leads = [org.rest_org.lead() for _ in range(3)]
+    alarm = org.swept()[0]
+
+    assert (alarm["event"], alarm["leads"]) == ("stream_silent", 2)
+    assert {job.lead_id for job in org.jobs()} == {*leads}
 
 
 @pytest.fixture

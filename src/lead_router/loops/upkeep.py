@@ -23,6 +23,7 @@ from lead_router.ports.meter import NO_METER, SWEEP_FINDS, SWEPT, Meter
 
 _log = structlog.get_logger(__name__)
 
+MOMENTS_MAX = 20_000  # of leads that no event brought, the latest: a sweep holds these and a page, however many wait
 PAGE = 2_000  # leads per call; as many as Salesforce puts on a query's first page
 RELOAD_PAUSE_S = 2.0  # from one reload to the next, however many changes are told of
 BY_TIME = "time"
@@ -194,7 +195,7 @@ class Upkeep:
                 made = self._record(page, unassigned=True)
                 found += made.jobs
                 missed += made.missed
-                moments += made.moments
+                moments = sorted([*moments, *made.moments])[-MOMENTS_MAX:]
             for page in self._org.queued(self._current.get(), PAGE):
                 self._keep(reason)
                 found += self._record(page, unassigned=False).jobs
