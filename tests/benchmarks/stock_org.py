@@ -34,7 +34,10 @@ BATCH = 200
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """A sweep of so many unassigned leads: seconds, API calls, jobs made, bytes that the process grew by at most."""
+    """A sweep of so many unassigned leads: seconds, API calls, jobs made.
+
+    `grown` are the bytes that the process grew by at most, `resident` the most that it held.
+    """
 
     leads: int
     seconds: float
@@ -42,6 +45,7 @@ class Swept:
     calls: int
     jobs: int
     grown: int
+    resident: int
 
 
 class Crowd(Rest):
@@ -119,7 +123,7 @@ def _swept(leads: int) -> Swept:
             start = time.perf_counter()
             upkeep.step()
             first = time.perf_counter() - start
-            grown = _resident() - before
+            resident = _resident()
             asked = rest.asked + rest.usage().calls - calls
             rest.again()
             start = time.perf_counter()
@@ -127,7 +131,7 @@ def _swept(leads: int) -> Swept:
             again = time.perf_counter() - start
         with closing(open_store(f"sqlite:///{Path(folder) / 'jobs.db'}", org_id=org.org.org_id)) as store:
             jobs = store.queue().queued
-    return Swept(leads, first, again, asked, jobs, grown)
+    return Swept(leads, first, again, asked, jobs, resident - before, resident)
 
 
 def _resident() -> int:

@@ -43,7 +43,18 @@ def tables(seen: Seen) -> str:
         (one.engine, f"{one.rows:,}", *(f"{us:.0f}" for us in (one.record, one.claim, one.end)), *_sizes(one))
         for one in seen.costs
     ]
-    sweeps = [("unassigned leads", "API calls", "seconds", "leads/s", "memory MiB", "jobs", "again, nothing new, s")]
+    sweeps = [
+        (
+            "unassigned leads",
+            "API calls",
+            "seconds",
+            "leads/s",
+            "grew by MiB",
+            "to RSS MiB",
+            "jobs",
+            "again, nothing new, s",
+        )
+    ]
     sweeps += [
         (
             f"{one.leads:,}",
@@ -51,6 +62,7 @@ def tables(seen: Seen) -> str:
             f"{one.seconds:.1f}",
             f"{one.leads / one.seconds:,.0f}",
             f"{one.grown / MIB:.0f}",
+            f"{one.resident / MIB:.0f}",
             f"{one.jobs:,}",
             f"{one.again_s:.1f}",
         )
@@ -75,11 +87,19 @@ def chart(found: Sequence[Cost]) -> str:
 
 
 def record(seen: Seen, machine: str) -> None:
-    """Write the chart and the section of REPORT.md anew."""
+    """Write the chart and the section of REPORT.md anew; that of a long run stays as it is."""
     CHART.write_text(chart(seen.costs), encoding="utf-8")
+    _put(SECTION.format(machine=machine, tables=tables(seen), chart=CHART.name))
+
+
+def record_long(seen: Seen, machine: str, command: str, day: str) -> None:
+    """Write the section of the long runs anew, which no other run touches."""
+    _put(LONG.format(machine=machine, command=command, day=day, tables=tables(seen)))
+
+
+def _put(section: str) -> None:
     page = HERE / "REPORT.md"
-    text = SECTION.format(machine=machine, tables=tables(seen), chart=CHART.name)
-    page.write_text(rewritten(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+    page.write_text(rewritten(page.read_text(encoding="utf-8"), section), encoding="utf-8")
 
 
 def _sizes(one: Cost) -> tuple[str, str]:
@@ -124,13 +144,29 @@ the jobs of the turns. A claim goes by two indexes that hold open jobs alone, wh
 ever recorded, `routing_job_once`, is the promise that an event makes one job; the router keeps finished jobs for
 days, not for ever.
 
-*A sweep* reads 2,000 leads a call, and one call more for leads that show Queued. Here the production client and
+*A sweep* reads 2,000 leads a call, oldest first. Only a page that is not full is known to be the last, so that behind
+full ones stands a call that finds none; and one call more asks for leads that show Queued, whoever owns them: three
+calls for 2,000 leads, where 1,999 take two. Here the production client and
 upkeep with SQLite are answered by a crowd made up page by page, so its seconds are the router's own, and without
-what Salesforce takes for a page; memory is what the process grew by at the most. It grows with the leads by the
-moments by which a silent stream is told, and otherwise holds one page.
+what Salesforce takes for a page; memory is what the process grew by at the most, and to which size. A sweep holds one
+page, and of the leads that no event brought the latest 20,000 moments, by which a silent stream is told. A sweep of a
+million leads is in the section of the long runs.
 
 *The ledger* is the simulated org's. It says that the router makes two calls for 200 leads, however long the ledger
 is, since it asks by unique keys alone; the seconds are the simulated org's more than the router's, and nothing is
 said by them about Salesforce, whose indexes these are. 10,000 rows are enough for that, as no answer grows with the
-ledger.
+ledger; a million are in the section of the long runs.
+"""
+
+LONG = """# A million leads that wait, a ledger of a million rows
+
+Written on {day} by `PYTHONPATH=tests {command}`, which takes minutes and is
+no part of `make bench`: a shorter run leaves this section as it is.
+Machine: {machine}; the PostgreSQL server shares it.
+
+{tables}
+
+What the columns are stands in the section before. A sweep goes page by page by the place where the last one ended
+(creation and id), so that its seconds grow with the leads and its memory does not; the second sweep finds a job for
+each of them. The simulated org holds the whole ledger in memory and finds a lead's row by unique keys, as it is asked.
 """

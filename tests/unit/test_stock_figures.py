@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from benchmarks import stock
+from benchmarks import stock, stock_report
 from benchmarks.stock_jobs import Cost
-from benchmarks.stock_report import named
+from benchmarks.stock_org import Routed, Swept
+from benchmarks.stock_report import Seen, named
 
 EMPTY = Cost("SQLite", 0, 50.0, 40.0, 30.0, 1, {"routing_job_once": 1})
 
@@ -34,3 +35,26 @@ def test_the_benchmark_runs_at_its_smallest(tmp_path, capsys):
     assert [(one["leads"], one["jobs"], one["calls"]) for one in found["sweeps"]] == [(3, 3, 2)]
     assert [one["calls"] for one in found["ledgers"]] == [2]
     assert "| ledger rows |" in capsys.readouterr().out
+
+
+def test_a_long_run_has_a_section_that_a_short_one_leaves_alone(tmp_path, monkeypatch):
+    """Dated, with its command; either writes its own part of the report and no other."""
+    monkeypatch.setattr(stock_report, "HERE", tmp_path)
+    monkeypatch.setattr(stock_report, "CHART", tmp_path / "stock.svg")
+    page = tmp_path / "REPORT.md"
+    page.write_text("# Another\n\nkept\n", encoding="utf-8")
+    long, short = (
+        Seen([EMPTY], [Swept(leads, 9.0, 4.0, 502, leads, 2**20, 2**27)], [Routed(leads, 2, 0.1)])
+        for leads in (1_000_000, 2_000)
+    )
+
+    stock_report.record_long(long, "a machine", "python -m benchmarks.stock --leads 1000000 --record", "2026-03-04")
+    stock_report.record(short, "a machine")
+    stock_report.record(short, "a machine")
+    other, first, second = page.read_text(encoding="utf-8").split("# ")[1:]
+
+    assert other == "Another\n\nkept\n\n"
+    assert "1,000,000 |       502 |" in first
+    assert "Written on 2026-03-04 by `PYTHONPATH=tests python -m benchmarks.stock --leads 1000000 --record`" in first
+    assert "2,000 |       502 |" in second
+    assert "128 |" in second
