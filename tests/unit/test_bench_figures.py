@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import core, end_to_end, end_to_end_report, queues_report, race, stock_report
+from benchmarks import core, core_report, end_to_end, end_to_end_report, queues_report, race, stock_report
 from benchmarks.bare import bare
 from benchmarks.figures import Burst, Lone, Play, Seen, burst, floor_calls, middle
 from benchmarks.queues_ways import WAYS
@@ -139,7 +139,7 @@ def test_every_figure_that_has_a_target_is_named():
     costs = [Cost("SQLite", rows, 1.0, 1.0, 1.0, 1, {}) for rows in (0, stock_report.MILLION)]
     found = {
         **end_to_end.named(seen(spread(10_000, 100_000, 110, peak_mb=1.0), Lone(0, (7.0,), 0.0, 90.0))),
-        **core.named([core.Matched(core.ASKED, (0.1,), (0.1,), 1.0)]),
+        **core.named([core.Matched(core.ASKED, (0.1,), (0.1,), (1.0,))]),
         **queues_report.named(rates),
         **stock_report.named(costs),
         race.FIGURE: race.measured([], {}),
@@ -192,8 +192,23 @@ def test_the_core_is_measured_at_its_smallest():
     matched, rotated = core.matching(10, 5), core.rotating(5, 10)
 
     assert (matched.rules, len(matched.none), rotated.members) == (10, 5, 5)
-    assert min(rotated.turns, rotated.decided, rotated.read_ms, matched.compiled_ms) > 0
-    assert core.matched_table([matched]).count("\n") == core.rotated_table([rotated]).count("\n") == 2
+    told = core.timed([matched], [rotated])
+    assert all(min(*one.samples, *(one.beside or (1.0,))) > 0 for one in told)
+    assert core_report.table(told).count("\n") == len(told) + 1 == 8
+
+
+def test_a_figure_of_the_core_has_its_spread_its_baseline_and_its_bound():
+    """Of a time p95 is a long one, of a rate a small one; the verdict is by the median."""
+    samples = [float(n) for n in range(1, 101)]
+    slow = core_report.Timed("a match", "ms", samples, "a function", (5.0,), "<=50", target=True)
+    fast = core_report.Timed("turns", "a second", samples, "", (), ">=50")
+    rows = [[cell.strip() for cell in row.split("|")] for row in core_report.table([slow, fast]).splitlines()[2:]]
+
+    assert rows[0][1:-1] == [
+        *("a match, ms", "50.5", "95", "1 to 100", "100"),
+        *("a function", "5", "10.1", "target <=50", "BEYOND"),
+    ]
+    assert rows[1][1:-1] == ["turns, a second", "50.5", "5", "1 to 100", "100", "", "", "", ">=50", "within"]
 
 
 def test_two_bare_trips_bear_what_the_router_sends(served):
@@ -208,8 +223,8 @@ def test_two_bare_trips_bear_what_the_router_sends(served):
 
 def test_a_slow_match_misses_its_target():
     """The median counts, and it is of the rules that were asked for."""
-    slow, fast = (core.Matched(core.ASKED, (one,) * 3, (one,), 1.0) for one in (0.2, 0.1))
-    others = core.Matched(10, (9.0,), (9.0,), 1.0)
+    slow, fast = (core.Matched(core.ASKED, (one,) * 3, (one,), (1.0,)) for one in (0.2, 0.1))
+    others = core.Matched(10, (9.0,), (9.0,), (1.0,))
 
     assert [core.named([others, one])["match_200_rules_ms"].reached for one in (slow, fast)] == [False, True]
 
