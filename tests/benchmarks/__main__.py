@@ -9,10 +9,11 @@ import argparse
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks import core, decay, end_to_end, plan, queues, race, stock, year
+from benchmarks.named import TOLD, Named, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Part:
 PARTS = {
     "end_to_end": Part(end_to_end.main),
     "core": Part(core.main),
-    "race": Part(race.main, ("--within-s", "3")),
+    "race": Part(race.main, ("--within-s", "2")),
     "decay": Part(decay.main),
     "queues": Part(queues.main, ("--jobs", "2000", "--runs", "2")),
     "stock": Part(stock.main, ("--turns", "9")),
@@ -55,14 +56,34 @@ def main(words: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     if strange := sorted(set(options.parts) - PARTS.keys()):
         parser.error(f"no part is called {', '.join(strange)}")
-    start = time.perf_counter()
-    codes = [_run(name, record=options.record) for name in options.parts or USUAL]
-    took = time.perf_counter() - start
-    sys.stdout.write(f"all: {took:,.0f} s{f', more than {ALL_S:.0f}: is the machine busy?' if took > ALL_S else ''}\n")
-    return max(codes)
+    TOLD.clear()
+    ran = [_run(name, record=options.record) for name in options.parts or USUAL]
+    sys.stdout.write(f"\n{_ending(ran, TOLD)}\n")
+    return max(one.code for one in ran)
 
 
-def _run(name: str, *, record: bool) -> int:
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a part ended: 0, or what else it answered, after so many seconds."""
+
+    name: str
+    code: int
+    seconds: float
+
+
+def _ending(ran: Sequence[Ran], figures: Mapping[str, Named]) -> str:
+    """Each part's seconds and all together, then the targets that were missed."""
+    lines = [f"{one.name}: {one.seconds:,.0f} s{', FAILED' if one.code else ''}" for one in ran]
+    took = sum(one.seconds for one in ran)
+    lines.append(f"all: {took:,.0f} s{f', more than {ALL_S:.0f}: is the machine busy?' if took > ALL_S else ''}")
+    missed = {name: one for name, one in figures.items() if not one.reached}
+    if not figures:
+        return "\n".join(lines)
+    lines.append(f"targets: {len(figures) - len(missed)} of {len(figures)} reached{', missed:' if missed else ''}")
+    return "\n".join([*lines, *told(missed).splitlines()])
+
+
+def _run(name: str, *, record: bool) -> Ran:
     part = PARTS[name]
     sys.stdout.write(f"\n== {name} ==\n\n")
     sys.stdout.flush()
@@ -72,9 +93,10 @@ def _run(name: str, *, record: bool) -> int:
     except Exception:  # noqa: BLE001 - the other parts are run all the same
         sys.stderr.write(traceback.format_exc())
         code = 1
-    sys.stdout.write(f"{name}: {time.perf_counter() - start:,.0f} s{', FAILED' if code else ''}\n")
+    ran = Ran(name, code, time.perf_counter() - start)
+    sys.stdout.write(f"{name}: {ran.seconds:,.0f} s{', FAILED' if code else ''}\n")
     sys.stdout.flush()
-    return code
+    return ran
 
 
 if __name__ == "__main__":

@@ -31,8 +31,9 @@ USUAL = (
 )
 EVERY = tuple(Play(leads, groups, ms) for ms in LATENCIES_MS for groups in GROUPS for leads in SIZES)
 QUICK = (Play(100, 10, 0), Play(400, 10, 50))
-LONE = {0: 100, 50: 100, 150: 100}
-LOOP_S = 4.0  # about as long as a loop is let run
+LONE = {0: 200, 50: 50, 150: 50}
+"""Most where a lead takes least: the router's own milliseconds are the same at each latency."""
+LOOP_S = 2.5  # about as long as a loop is let run
 LOOP_CALL_S = 0.004  # what a call costs it besides the latency
 THREADS = (10, 25, 50)  # each with a connection of its own
 KEPT = 0.05  # a rotation that loses a greater part of its turns is none

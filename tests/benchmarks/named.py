@@ -30,6 +30,10 @@ class Named:
         return bool(_WORDS[self.target[:2]](self.value, float(self.target[2:])))
 
 
+TOLD: dict[str, Named] = {}
+"""All that was told in this process, for those who run one benchmark after the other."""
+
+
 def put(figures: Mapping[str, Named], file: Path = FILE) -> None:
     """Write the figures into the file, by name; those of other benchmarks stay. The report beside it tells of all."""
     before = json.loads(file.read_text("utf-8")) if file.exists() else {}
@@ -52,7 +56,8 @@ def section(figures: Mapping[str, Named]) -> str:
 
 
 def told(figures: Mapping[str, Named]) -> str:
-    """The figures as lines for a terminal, each with its target and whether it is reached."""
+    """The figures as lines for a terminal, each with its target and whether it is reached; noted in `TOLD`."""
+    TOLD.update(figures)
     return "\n".join(
         f"{name}: {one.value:,.3g} {one.unit} (target {one.target}{_missed(one)}; {one.baseline})"
         for name, one in figures.items()

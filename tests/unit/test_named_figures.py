@@ -71,6 +71,25 @@ def test_a_part_that_fails_does_not_hinder_the_others(monkeypatch, capsys):
     assert "whole: 0 s\n" in told.out
 
 
+def test_the_end_of_all_parts_tells_their_seconds_and_the_targets_missed(monkeypatch, capsys):
+    """Whoever looks at the last lines alone knows where the time went and what is not reached."""
+
+    def measured(_words):
+        told({"slow": Named(12, "ms", "<=10", "a bare trip"), "quick": Named(2, "ms", "<=10", "x")})
+        return 0
+
+    monkeypatch.setattr(bench, "PARTS", {"one": bench.Part(measured), "two": bench.Part(lambda _words: 0)})
+
+    assert bench.main(["one", "two"]) == 0
+    assert capsys.readouterr().out.splitlines()[-5:] == [
+        "one: 0 s",
+        "two: 0 s",
+        "all: 0 s",
+        "targets: 1 of 2 reached, missed:",
+        "slow: 12 ms (target <=10, NOT REACHED; a bare trip)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("part", "words"),
     [
