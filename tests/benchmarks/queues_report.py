@@ -255,6 +255,10 @@ wait for a disk, the one that writes less is the faster. What was tried:
   and 1.38 times, in runs on the busy machine. Not kept: the target is out of reach by it, and while processes are
   replaced one by one a program of before would read all open jobs for each key.
 - *Without the log* (an unlogged table): 0.72, 0.97 and 1.07 times: what is written to it is not what bounds.
+- *The next claim in the transaction that ends the former*, where no order is asked for: not kept. Processor time for
+  each job, medians of five times 3,000 by turns: the server's 83 microseconds apart and 80 joined, the client's 20 and
+  19. A claim is of 200 jobs already, so that a way to the server and a transaction less are a few microseconds of a
+  job; and between the two verbs the router asks the org. 1.5 times pgqueuer would be some 65 in all.
 - *A claim's state in a narrow table of its own*: not tried. It is what would help most, since no index entry would
   move for a claim; but programs of two versions could not work on one database.
 """
