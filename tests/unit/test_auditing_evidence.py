@@ -114,18 +114,21 @@ def test_a_reset_is_judged_on_a_dozen_leads_on_each_side(behind, told):
     assert len(resets(pools(given(owners))[0])) == told
 
 
-def test_a_rep_of_one_lead_makes_no_skew():
+def test_reps_of_one_lead_make_no_skew():
     """An expected number below five is no measure of chance, by Cochran's rule; a real skew is told all the same."""
     dice = random.Random(2)
-    body = [REPS[0]] * 36 + [REPS[1]] * 22
+    reps = [make_id("005", number) for number in range(1, 18)]
+    body = [reps[at % 10] for at in range(585)] + [reps[0]] * 16
     dice.shuffle(body)
-    rare = [*body[:30], REPS[5], *body[30:], REPS[1], REPS[0]]
+    for at, rare in enumerate(reps[10:16]):
+        body.insert(150 + 60 * at, rare)
     many = [REPS[0]] * 300 + [REPS[1]] * 100
     dice.shuffle(many)
 
-    (few,) = pools(given(rare))
+    (few,) = pools(given(body))
     (real,) = pools(given([*many[:200], REPS[5], *many[200:]]))
 
+    assert max(one.got - one.even for one in shares(few).reps) > 12
     assert not shares(few).skewed
     assert shares(real).skewed
 

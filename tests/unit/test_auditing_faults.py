@@ -194,11 +194,12 @@ def test_names_obey_no_terminal(tmp_path):
         f"00Q5f00000{number:05},2026-01-31T08:{number:02}:00Z,Owner,Queue,\x1b[31mAna <b>,\x1b]0;Bot\x07\n"
         for number in range(40)
     )
-    leads = "".join(f"00Q5f00000{number:05},2026-01-31T07:00:00Z,Ana\n" for number in range(40))
+    leads = "".join(f"00Q5f00000{number:05},2026-01-31T08:00:00Z,Ana\n" for number in range(40))
     (tmp_path / "Lead.csv").write_text(HEADS + leads, encoding="utf-8")
     (tmp_path / "LeadHistory.csv").write_text(history, encoding="utf-8")
 
     audit = audit_files(tmp_path, Asked(zone=ZONE))
 
     assert "Ana <b>" not in page(audit)
+    assert "machines that write owners: 1 (" in summary(audit)
     assert not set("\x1b\x07") & set(summary(audit))

@@ -158,7 +158,7 @@ class TestOrders:
     def test_two_who_are_passed_over_one_by_one_make_no_reset(self):
         """Behind both, the order has moved by two, in two steps: a reset is one leap."""
         owners = [REPS[at % 6] for at in range(400)]
-        del owners[207], owners[200]
+        del owners[202], owners[200]
         (pool,) = pools(given(owners))
 
         assert (is_unsure(pool), resets(pool)) == (False, [])
