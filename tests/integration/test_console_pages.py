@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from lead_router.console.acts import LINES_MAX
 from lead_router.console.kept import inert
 from lead_router.ports import NewJob
 from org_simulator.wire.faults import Fault
@@ -229,6 +230,17 @@ def test_a_file_that_is_no_plan_is_told_so_with_its_line(rig: ConsoleRig, conten
         answer = browser.post("/plan", files={"leads": ("a.csv", content, "text/csv")})
         assert (answer.status_code, told in words(answer)) == (422, True)
         assert "Choose a file first." in words(browser.post("/plan", files={"other": ("a", b"")}))
+
+
+def test_a_file_of_too_many_leads_is_sent_to_the_command_line(rig: ConsoleRig):
+    """It would take longer than a page may, and blame Salesforce; one of no leads is a plan of nothing."""
+    with rig.console() as browser:
+        lines = [b"Email", *[b"a@x.example"] * (LINES_MAX + 1), b""]
+        for end in (b"\n", b"\r", b"\r\n"):
+            many = browser.post("/plan", files={"leads": ("a.csv", end.join(lines), "text/csv")})
+            assert (many.status_code, "by lead-router plan --csv FILE ." in words(many)) == (422, True)
+        none = browser.post("/plan", files={"leads": ("a.csv", b"Email\n", "text/csv")})
+    assert "0 leads of a.csv As of" in words(none)
 
 
 def test_a_file_too_large_is_refused_before_it_is_read(rig: ConsoleRig):

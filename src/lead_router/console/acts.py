@@ -22,6 +22,8 @@ _log = structlog.get_logger(__name__)
 REASON_MAX = 500
 UPLOAD_MAX_BYTES = 5_000_000
 PLANNED_SHOWN = 500
+LINES_MAX = 5_000
+"""Below the first of a file that is planned here: more would outlast ASKED_S, and hold up whoever looks meanwhile."""
 
 
 async def find(request: web.Request) -> web.StreamResponse:
@@ -76,6 +78,9 @@ async def plan(request: web.Request) -> web.StreamResponse:
     if not isinstance(file, web.FileField):
         return room.paper.page("plan.html", status=422, **shown(request, "plan", fault="Choose a file first."))
     content, name = file.file.read(), _base(file.filename)
+    if max(content.count(end) for end in (b"\n", b"\r")) > LINES_MAX + 1:
+        fault = f"More than {LINES_MAX:,} lines: give a part of it, or plan the whole by `lead-router plan --csv FILE`."
+        return room.paper.page("plan.html", status=422, **shown(request, "plan", fault=fault))
     try:
         made = await room.looks.asked(lambda: _planned(room.desk, name, content, anew=bool(form.get("anew"))))
     except LeadRouterError as refused:
