@@ -257,15 +257,16 @@ def test_a_plan_tells_until_when_a_lead_is_to_be_touched(tmp_path, at, due):
     assert made.leads[0].reason.startswith(rule)
     assert f"EMEA (emea)     1  {due:%Y-%m-%d %H:%M}" in _table(made)
     org.update(org.refs["emea"], Mode__c="Observe")
-    assert [one.touch_by for one in plan(org, csv=_csv(tmp_path, "Email\na@x.example\n")).leads] == [None]
+    assert [one.touch_by for one in plan(org, csv=_csv(tmp_path, "Email\na@x.example\n"), at=at).leads] == [None]
 
 
 @pytest.mark.parametrize("org", [RestOrg(best(), Intake(rollout=Rollout(first_touch=Switch.OFF)))], ids=["off"])
 def test_a_plan_tells_of_no_clock_that_does_not_run(org, tmp_path):
     """Switched off, nobody is reminded, and no column stands there."""
     _clocked(org)
-    made = plan(org, csv=_csv(tmp_path, "Email\na@x.example\n"))
+    made = plan(org, csv=_csv(tmp_path, "Email\na@x.example\n"), at=datetime(2026, 11, 30, 9, tzinfo=UTC))
 
+    assert [one.decision for one in made.leads] == ["assign"]
     assert [one.touch_by for one in made.leads] == [None]
     assert "first touch" not in _table(made)
 
