@@ -32,7 +32,7 @@ class Part:
 PARTS = {
     "end_to_end": Part(end_to_end.main),
     "core": Part(core.main),
-    "race": Part(race.main, ("--within-s", "2")),
+    "race": Part(race.main, ("--within-s", "20")),
     "decay": Part(decay.main),
     "queues": Part(queues.main, ("--jobs", "2000", "--runs", "2")),
     "stock": Part(stock.main, ("--turns", "9")),
