@@ -75,6 +75,7 @@ MUTATIONS = (
         "loops/routing.py",
         "kept = self._store.renew(tuple(self.open.values()), lease_s=self._lease_s)",
         "kept = {job.id for job in self.open.values()}",
+        kept="the org's rules refuse what another process has routed meanwhile",
         guards=_ORG,
     ),
     Mutation(
