@@ -41,7 +41,11 @@ class OutcomeUnknown(Transient):
 
 
 class RowLocked(Transient):
-    """Another transaction held a record for longer than Salesforce waits."""
+    """Another transaction held a record for longer than Salesforce waits; `lead_ids` where it is known to be a lead."""
+
+    def __init__(self, text: str, *, lead_ids: frozenset[str] = frozenset()) -> None:
+        super().__init__(text)
+        self.lead_ids = lead_ids
 
 
 class RateLimited(Transient):

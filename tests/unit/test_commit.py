@@ -151,6 +151,28 @@ def test_a_locked_group_is_tried_again_whole() -> None:
         judged(batch([1]), {}, {"group": [{"errorCode": "UNABLE_TO_LOCK_ROW", "message": "exclusive access"}]})
 
 
+@pytest.mark.parametrize(
+    ("code", "named", "found"),
+    [
+        ("UNABLE_TO_LOCK_ROW", [lead_id(2)[:15]], {lead_id(2)}),
+        ("UNABLE_TO_LOCK_ROW", [lead_id(2)], {lead_id(2)}),
+        ("UNABLE_TO_LOCK_ROW", [lead_id(1), lead_id(2)], {lead_id(1), lead_id(2)}),
+        ("UNABLE_TO_LOCK_ROW", [lead_id(2), member_id(1)], set()),
+        ("UNABLE_TO_LOCK_ROW", [member_id(1)], set()),
+        ("UNABLE_TO_LOCK_ROW", [lead_id(9)], set()),
+        ("UNABLE_TO_LOCK_ROW", ["unknown"], set()),
+        ("UNABLE_TO_LOCK_ROW", [lead_id(2), "... (15 more)"], set()),
+        ("CANNOT_INSERT_UPDATE_ACTIVATE_ENTITY", ["UNABLE_TO_LOCK_ROW", lead_id(2)], set()),
+    ],
+)
+def test_a_lock_is_a_leads_where_it_names_leads_of_the_commit_alone(code, named, found) -> None:
+    """Any other record may be the group's, which holds up all; what a trigger met is not told by ids in its text."""
+    text = f"unable to obtain exclusive access to this record or {len(named)} records: {','.join(named)}"
+    with pytest.raises(RowLocked) as raised:
+        judged(batch([1, 2]), {("lock", 1): [error(code, text)]}, {})
+    assert raised.value.lead_ids == found
+
+
 def test_a_permanent_error_outranks_a_lock_on_the_same_record() -> None:
     """B11: any permanent code makes it permanent, and all codes stand in the text."""
     both = [error("UNABLE_TO_LOCK_ROW", "a"), error("FIELD_CUSTOM_VALIDATION_EXCEPTION", "Budget is needed")]

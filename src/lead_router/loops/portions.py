@@ -19,13 +19,14 @@ class Portion:
     """Jobs to be read and decided together; `passes` counts refusals so far.
 
     `apart` says that the groups are written by a commit each: one for all of them was refused, and what is in the way
-    of one must not hold up the others. `tried` is the turn from which they were last decided, `standstill` how often in
-    a row it was the same one.
+    of one must not hold up the others. `last` says that the portion comes behind all that are not. `tried` is the turn
+    from which they were last decided, `standstill` how often in a row it was the same one.
     """
 
     jobs: tuple[Job, ...]
     passes: int = 0
     apart: bool = False
+    last: bool = False
     tried: str = ""
     standstill: int = 0
 

@@ -10,40 +10,28 @@ from datetime import datetime
 import structlog
 
 from lead_router.core.model import Batch, Configuration, Decision, Hold, Observed, Skip, Snapshot, Status, Write
-from lead_router.errors import LeadRouterError, OutcomeUnknown, Rejected, RowLocked
+from lead_router.errors import LeadRouterError, Rejected, RowLocked
 from lead_router.loops import marking, news
 from lead_router.loops.asks import ask_of, held
 from lead_router.loops.clearing import OWNED, clear, idle
+from lead_router.loops.locked import Locked
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
-from lead_router.loops.portions import Portion, begun, commits, counted, halves, stuck, without
+from lead_router.loops.portions import Portion, commits, counted, halves, stuck, without
 from lead_router.loops.reading import read, with_hops
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
+from lead_router.loops.sending import JITTER_S, sent
 from lead_router.loops.taking import taken
 from lead_router.loops.telling import Teller
-from lead_router.ports import (
-    Bury,
-    Committed,
-    Done,
-    Ending,
-    Job,
-    JobStore,
-    Mark,
-    Org,
-    Receipt,
-    Refusal,
-    Refused,
-    Release,
-)
+from lead_router.ports import Bury, Committed, Done, Ending, Job, JobStore, Mark, Org, Refusal, Refused, Release
 
 _log = structlog.get_logger(__name__)
 
 PASSES_MAX = 5
-UNKNOWN_TRIES = 3
 STUCK_RETRY_S = 60.0
-JITTER_S = (0.05, 0.5)
 FRESH_S = 5.0  # of a lease, which is set to last 10 s longer than the longest call
 MARK_PASSES = 2  # a lead that is changed again and again keeps what it shows
+LOCKED_LATELY = "locked when it was last tried; another lead of the claim still is"
 RETURNED = "a lead was given back before its job ended"
 CLEAR_AGAIN = Release(STUCK_RETRY_S, "it shows Queued for nothing, and refuses to be written")
 
@@ -68,6 +56,7 @@ class Routing:
         lease_s: float,
         wait_s: Callable[[Job], float],
         unfit: set[str],
+        locked: Locked,
         reroutes_max: int,
         teller: Teller,
     ) -> None:
@@ -82,6 +71,8 @@ class Routing:
         self._lease_s = lease_s
         self._wait_s = wait_s
         self._unfit = unfit
+        self._locked = locked
+        self._locked_out = False
         self._reroutes_max = reroutes_max
         self._teller = teller
         self._overridden: frozenset[str] = frozenset()
@@ -94,11 +85,12 @@ class Routing:
     def route(self, jobs: Sequence[Job]) -> None:
         """Route the jobs, oldest first; raises what keeps the service from working, with the rest in `open`."""
         self.open = {job.lead_id: job for job in jobs}
-        portions = begun(jobs)
+        portions = self._locked.begun(jobs)
         while portions:
             portion = portions.pop(0)
             try:
                 portions[:0] = self._pass(portion)
+                portions.sort(key=lambda one: one.last)
             except LeadRouterError:
                 raise
             except Exception as fault:  # noqa: BLE001 - whatever it is, it is found by halves and ends alone
@@ -110,6 +102,8 @@ class Routing:
                     self.broken += [(job, fault) for job in left]
 
     def _pass(self, portion: Portion) -> list[Portion]:
+        if portion.last and self._locked_out:  # each try may take ten seconds, in which new leads wait
+            return self._put_back(portion, LOCKED_LATELY)
         found = read(self._org, self._store, self._configuration, portion.jobs)
         found = with_hops(self._store, self._configuration, found)
         self._sight.note(found)
@@ -175,11 +169,9 @@ class Routing:
         if len(kept) < len(jobs):
             return [replace(portion, jobs=kept)] if kept else []
         try:
-            receipt = self._commit(several)
+            receipt = sent(self._org, several, pause=self._pause, dice=self._dice)
         except RowLocked as fault:
-            if len(several) > 1:
-                return [replace(portion, jobs=jobs, apart=True)]
-            return self._again(replace(portion, jobs=jobs, passes=portion.passes + 1), str(fault), halve=True)
+            return self._row_locked(several, replace(portion, jobs=jobs), fault)
         except Rejected as fault:
             receipt = Refused((Refusal(None, str(fault)),))
         match receipt:
@@ -216,16 +208,26 @@ class Routing:
         lost = {job.lead_id for job in jobs} - {job.lead_id for job in self._keep(jobs)}
         return [mark for mark in marks if mark.lead.id not in lost]
 
-    def _commit(self, several: tuple[Batch, ...]) -> Receipt:
-        for _ in range(UNKNOWN_TRIES):
-            try:
-                return self._org.commit(*several)
-            except OutcomeUnknown as fault:
-                _log.warning("outcome_unknown", leads=sum(len(one.writes) for one in several), error=str(fault))
-                self._pause(self._dice.uniform(*JITTER_S))
-                if self._org.committed(*several):
-                    return Committed()
-        raise OutcomeUnknown("no answer to a commit, and the ledger does not hold it yet")
+    def _row_locked(self, several: tuple[Batch, ...], portion: Portion, fault: RowLocked) -> list[Portion]:
+        """A locked lead is tried alone behind the others, then put back; where none is named, all comes again."""
+        parted = self._locked.parted(portion, fault.lead_ids)
+        if parted:
+            return parted
+        if len(portion.jobs) == 1 and fault.lead_ids:
+            self._locked.tried(portion.jobs[0])
+            self._locked_out = True
+            return self._put_back(portion, str(fault))
+        if len(several) > 1:
+            return [replace(portion, apart=True)]
+        return self._again(replace(portion, passes=portion.passes + 1), str(fault), halve=True)
+
+    def _put_back(self, portion: Portion, text: str) -> list[Portion]:
+        back = [(job, self._locked.put_back(job, text, self._wait_s)) for job in portion.jobs]
+        for job, release in back:
+            _log.warning("lead_locked", lead=job.lead_id, job=job.id, reason=text, delay_s=round(release.delay_s, 3))
+        self.put_back |= {job.lead_id: text for job, _ in back}
+        self._end(back)
+        return []
 
     def _refused(self, portion: Portion, jobs: tuple[Job, ...], resolution: Resolution) -> list[Portion]:
         self._close(news.with_news(self._org, self._store, self._configuration, resolution.endings))

@@ -13,6 +13,7 @@ from lead_router.errors import Ending, LeadRouterError, RateLimited, StoreUnavai
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.capping import REROUTES_MAX
 from lead_router.loops.current import Current
+from lead_router.loops.locked import Locked
 from lead_router.loops.routing import Routing
 from lead_router.loops.telling import Teller
 from lead_router.ports import Job, JobStore, Org, Release
@@ -70,6 +71,7 @@ class Worker:
         self._meter = meter
         self._unfit: set[str] = set()
         self._unfit_since = now()
+        self._locked = Locked(now)
         self._owed: list[tuple[Job, Release]] = []
         self._suspects: set[str] = set()
         self._in_vain = 0
@@ -102,6 +104,7 @@ class Worker:
             lease_s=self._lease_s,
             wait_s=self._wait_s,
             unfit=self._unfit_now(),
+            locked=self._locked,
             reroutes_max=self._reroutes_max,
             teller=Teller(self._meter, lambda: self._monotonic() - claimed_at),
         )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lead_router.core.ids import SHORT
 from lead_router.core.model import Follow, Group, Member, Write
 from lead_router.errors import ContractMismatch, RowLocked
 from lead_router.ports import (
@@ -35,6 +36,9 @@ FAILED = 300  # HTTP statuses from here on are failures
 
 _PRECONDITION, _MODIFIED = 412, "ENTITY_FAILED_IFLASTMODIFIED_ON_UPDATE"
 
+_LOCKED = "UNABLE_TO_LOCK_ROW"
+_CUT = "..."  # the end of a list that was too long: "... (15 more)"
+_RECORD_ID = re.compile(r"\b[0-9A-Za-z]{15}(?:[0-9A-Za-z]{3})?\b")
 _DUPLICATE = re.compile(r"duplicate value found: (\S+) duplicates value on record", re.IGNORECASE)
 _ROSTER = frozenset({LedgerFields.GROUP, LedgerFields.MEMBER})
 _NOT_OF_OWNER = frozenset({Kind.RULE, Kind.TRIGGER, Kind.DUPLICATE, Kind.SECONDARY})
@@ -74,8 +78,22 @@ def receipt(composed: Composed, answers: Sequence[Subanswer]) -> Receipt:
         elif found not in faults:
             faults.append(found)
     if not faults:
-        raise RowLocked(tell(locks))
+        raise RowLocked(tell(locks), lead_ids=_locked_leads(composed, locks))
     return Refused(tuple(faults))
+
+
+def _locked_leads(composed: Composed, locks: Sequence[Trouble]) -> frozenset[str]:
+    """The commit's leads that are locked; none where an error names another record, none or not all, or is a trigger's.
+
+    An error may name all records of its part, the locked ones among them.
+    """
+    subjects = composed.subjects[Step.LEDGER]
+    leads = {one.lead.id[:SHORT]: one.lead.id for one in subjects if not isinstance(one, Group | Member)}
+    named = [[one[:SHORT] for one in _RECORD_ID.findall(lock.text)] for lock in locks]
+    told = all(lock.code == _LOCKED and _CUT not in lock.text for lock in locks)
+    if not told or not all(each and leads.keys() >= set(each) for each in named):
+        return frozenset()
+    return frozenset(leads[one] for each in named for one in each)
 
 
 def _failures(composed: Composed, answer: Subanswer) -> Iterator[Failure]:
