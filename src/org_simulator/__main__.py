@@ -7,6 +7,7 @@ import asyncio
 import importlib
 import json
 import logging
+import secrets
 import signal
 import ssl
 import sys
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 INSTALL = ".venv/bin/pip install --editable '.[pubsub]'"
 SWITCH_S = 0.0005  # a request's thread and the streams' hand over at once, as in an org they are different machines
+SEEDS = 2**32
 SHUTDOWN_S = 2.0  # for requests under way when the end is asked for
 
 
@@ -65,7 +67,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--pubsub-port", type=int, help="serve Pub/Sub API there too, beside CometD; 0 picks a free one")
     add("--public-url", metavar="URL", help="where clients are told the org is; default: where it listens")
     add("--tls", type=Path, metavar="DIR", help="speak TLS with DIR/cert.pem and DIR/key.pem, made there if absent")
-    add("--seed", type=int, default=0, help="of ids, tokens, orders and faults")
+    add("--seed", type=int, help="of ids, tokens, orders and faults; default: another at each start")
     add("--latency-ms", type=float, default=0.0, help="added to every REST request")
     add("--scenario", type=Path, metavar="FILE", help="the org's first records")
     add("--metadata", type=Path, metavar="DIR", help="default: salesforce_metadata/ of this checkout")
@@ -86,7 +88,7 @@ def _world(options: argparse.Namespace) -> World:
         metadata=options.metadata,
         clock=ManualClock(datetime.now(UTC)) if options.manual_clock else SystemClock(),
         switches=Switches.pessimistic() if options.switches == "pessimistic" else Switches(),
-        seed=options.seed,
+        seed=secrets.randbelow(SEEDS) if options.seed is None else options.seed,
         app=ConnectedApp(options.client_id, options.client_secret, certificate),
         apex=options.apex,
         lead_history=options.lead_history,

@@ -15,6 +15,7 @@ import requests
 from lead_router.core.soql import compile_where
 from lead_router.errors import BadCriteria
 from lead_router.salesforce.configuration import field_types
+from org_simulator.__main__ import _options, _world
 from org_simulator.switches import Switches
 from org_simulator.wire.faults import Fault
 from support import simulator
@@ -451,6 +452,16 @@ def test_the_process_serves_is_controlled_and_ends_in_peace():
     assert refused.json()[0]["errorCode"] == "INACTIVE_OWNER_OR_USER"
     assert (state["counts"]["Lead"], state["api_calls"]) == (2, 2)
     assert code == 0
+
+
+def test_each_start_is_another_org_unless_a_seed_is_given():
+    """What a router knows of an org that is gone is never taken for knowledge of the next one: no id comes again."""
+    starts = [_world(_options(words)) for words in ([], [], ["--seed", "3"], ["--seed", "3"])]
+    ids = [world.org.org_id for world in starts]
+    made = [world.org.admin_user_id for world in starts]
+
+    assert (ids[0] != ids[1], ids[2] == ids[3]) == (True, True)
+    assert (made[0] != made[1], made[2] == made[3]) == (True, True)
 
 
 def test_many_clients_are_served_at_once():

@@ -173,7 +173,7 @@ def simulator(
     *options: str, scenario: Mapping[str, Any] | None = None, tls: Path | None = None, python: Sequence[str] = ()
 ) -> Iterator[Simulator]:
     """A simulated org as a process on a free port, while the block lasts. `tls` is the certificate's folder."""
-    command = [*(python or (sys.executable,)), "-m", "org_simulator", "--port", "0", *options]
+    command = [*(python or (sys.executable,)), "-m", "org_simulator", "--port", "0", "--seed", "0", *options]
     if tls is not None:
         command += ["--tls", str(tls)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

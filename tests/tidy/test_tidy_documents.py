@@ -37,6 +37,22 @@ def test_every_file_that_a_document_names_exists(document: str):
     assert [name for name in NAMED.findall(text) if not (ROOT / name).exists()] == []
 
 
+def test_every_table_is_whole():
+    """A table's rows stand together below its head, each with as many cells: a blank line or a bare `|` breaks it."""
+    broken = []
+    for path in sorted(ROOT.glob("**/*.md")):
+        if {"node_modules", ".venv"} & set(path.parts):
+            continue
+        text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for block in re.findall(r"(?:^\|.*\n?)+", text, re.MULTILINE):
+            rows = block.splitlines()
+            cells = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+            if len(rows) < 2 or not re.fullmatch(r"[|: -]+", rows[1]) or len(cells) > 1:
+                broken.append(f"{path.relative_to(ROOT)}: {rows[0][:60]}")
+
+    assert broken == []
+
+
 def test_every_make_target_that_the_readme_names_exists():
     """The README's commands are the Makefile's."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
