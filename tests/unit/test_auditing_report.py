@@ -124,7 +124,7 @@ def test_the_command_reads_files_and_writes_the_report(tmp_path, capsys):
     ("words", "told"),
     [
         (["--zone", "Mars"], "time zone 'Mars' is not known"),
-        (["--hours", "Mon-Fri 9-17"], "and --zone"),
+        (["--hours", "Mon-Fri 9-17"], "--hours needs the time zone it is in: add --zone, as in --zone Europe/Paris"),
         (["--html", "/nowhere/at/all.html"], "--html /nowhere/at/all.html"),
         (["--csv", "/nowhere"], "there is no such folder"),
     ],
@@ -135,6 +135,15 @@ def test_what_cannot_be_used_is_named(tmp_path, capsys, words, told):
 
     assert main(["audit", "--csv", str(tmp_path), *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_the_example_of_the_help_is_whole(capsys):
+    """What is copied from there is not refused."""
+    with pytest.raises(SystemExit):
+        main(["audit", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+
+    assert "--hours 'Mon-Fri 9-17' --zone Europe/Paris" in shown
 
 
 def test_hours_are_told_in_words():

@@ -122,9 +122,8 @@ def _audit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--zone", metavar="NAME", help="time zone, as Europe/Paris (default: the org's; UTC for files)"
     )
-    command.add_argument(
-        "--hours", metavar="TEXT", help="business hours, as 'Mon-Fri 9-17' (default: the org's, or these)"
-    )
+    hours = "business hours, with their zone: --hours 'Mon-Fri 9-17' --zone Europe/Paris (default: the org's)"
+    command.add_argument("--hours", metavar="TEXT", help=hours)
     command.add_argument("--day-first", action="store_true", help="dates such as 3/4/2026 in the files are 3 April")
     reaction = "minutes from owner to first call that costs are reckoned with (default: 1)"
     command.add_argument("--reaction", type=_minutes, default=1.0, metavar="MIN", help=reaction)

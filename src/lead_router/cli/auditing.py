@@ -83,6 +83,8 @@ def _beside(path: Path) -> Path:
 
 def hours(text: str, zone: str) -> Hours:
     """Hours as `Mon-Fri 9-17` or `Mon-Thu 8:30-17:00, Fri 8:30-15:00`, in the zone; raises Misconfigured."""
+    if not zone:
+        raise Misconfigured("--hours needs the time zone it is in: add --zone, as in --zone Europe/Paris")
     week: list[list[Window]] = [[] for _ in DAYS]
     for part in text.lower().split(","):
         found = _HOURS.fullmatch(part.strip())
@@ -94,9 +96,9 @@ def hours(text: str, zone: str) -> Hours:
             if found["last"] in DAYS
             else None
         )
-        if found is None or first is None or last is None or not zone:
+        if found is None or first is None or last is None:
             raise Misconfigured(
-                "--hours wants days and hours, as in 'Mon-Fri 9-17' or 'Mon-Thu 8:30-17:00, Fri 8:30-15:00', and --zone"
+                "--hours wants days and hours, as in 'Mon-Fri 9-17' or 'Mon-Thu 8:30-17:00, Fri 8:30-15:00'"
             )
         start = int(found["start"]) * 60 + int(found["start_min"] or 0)
         end = int(found["end"]) * 60 + int(found["end_min"] or 0)
