@@ -98,6 +98,13 @@ def asked(address="0", **parts):
         yield ask
 
 
+_HOLDS = [
+    pytest.param("all", "Active__c", False, True, id="no rule"),
+    pytest.param("emea", "Mode__c", Mode.OFF.value, Mode.LIVE.value, id="mode"),
+    pytest.param("emea", "Mode__c", Mode.OBSERVE.value, Mode.LIVE.value, id="observed"),
+]
+
+
 def test_what_became_of_leads_is_counted_by_outcome_and_group(rig, metrics):
     """An assigned lead, a second of its submission, one that is owned, one that nobody may have."""
     router = rig.worker(meter=metrics)
@@ -131,6 +138,26 @@ def test_the_stages_of_a_lead_add_up_to_the_time_until_it_had_an_owner(rig, metr
     assert took["event_owner"] == pytest.approx(8.0, abs=1.0)
     assert took["event_owner"] == pytest.approx(sum(took.values()) / 2, abs=0.05)
     assert found["stage_seconds_count", "no", "event_owner"] == 1
+
+
+@pytest.mark.parametrize(("what", "field", "away", "back"), _HOLDS)
+def test_a_lead_that_was_held_for_whatever_reason_is_counted_apart_when_it_is_given(
+    rig, metrics, what, field, away, back
+):
+    """Of both figures `held` says the same: a wait for a rule or a mode is no slowness of the router's."""
+    held = rig.rest_org.refs[what]
+    rig.rest_org.update(held, **{field: away})
+    rig.leads(1)
+    rig.worker(meter=metrics).step()
+    assert rig.store.depths().oldest_held_s is not None
+    rig.rest_org.update(held, **{field: back})
+    rig.clock.advance(135.0)
+    rig.store.ask_held()
+    rig.worker(meter=metrics).step()
+
+    found = told(metrics)
+    assert found["stage_seconds_count", "yes", "event_owner"] == 1
+    assert ("stage_seconds_count", "no", "event_owner") not in found
 
 
 def test_a_dead_job_is_counted(rig, metrics):

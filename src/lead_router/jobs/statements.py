@@ -102,7 +102,8 @@ CLAIM: Final = """
     FROM picked
     WHERE routing_job.id = picked.id
     RETURNING routing_job.id, idempotency_key, lead_id, ordering_key, payload, submission_key, submission_odd, attempts,
-              max_attempts, claim_token, created_at, next_run_at, {now} - created_at AS age_ms, held_group
+              max_attempts, claim_token, created_at, next_run_at, {now} - created_at AS age_ms, held_group,
+              CASE WHEN substr(last_error, 1, 5) = 'held:' THEN 1 ELSE 0 END AS waited
 """
 
 # No two claims share a token, in whatever org: the org as a condition would lead SQLite to scan by it.

@@ -38,6 +38,7 @@ def job(row: Row) -> Job:
         created_at=instant(row["created_at"]),
         age_s=row["age_ms"] / 1000,
         held=row["held_group"] is not None,
+        waited=bool(row["waited"]),
     )
 
 

@@ -74,7 +74,7 @@ class Teller:
                 return Done("duplicate", of_write(configuration, write))
 
     def _owned(self, job: Job, write: Write, outcome: str, group: str | None, late: timedelta) -> None:
-        held = "yes" if job.held else "no"
+        held = "yes" if job.waited else "no"
         self._meter.count(LEADS, outcome, group or "")
         recorded = (job.created_at - write.ask.event_at).total_seconds()
         self._meter.observe(STAGE, max(0.0, recorded), "event_recorded", held)

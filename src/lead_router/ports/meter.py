@@ -79,7 +79,7 @@ STAGE: Final = Figure(
     "lead_router_stage_seconds",
     Kind.HISTOGRAM,
     "How long a lead that was given an owner took: event_recorded, recorded_claimed, claimed_committed, and all of it, "
-    "event_owner. held: whether it waited for members of a group, as over night.",
+    "event_owner. held: whether it was held before, as over night, or while no rule matched.",
     ("stage", "held"),
     STAGE_BOUNDS_S,
 )

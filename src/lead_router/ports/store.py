@@ -35,7 +35,8 @@ class NewJob:
 class Job:
     """A claimed job. `claim_token` fences: only the attempt that holds it may end the job. Times are aware UTC.
 
-    `held` says that it was last put back because its lead waited for members of a group.
+    `held` says that it was last put back because its lead waited for members of a group, `waited` that it was because
+    nobody might have the lead, whatever the reason.
     """
 
     id: int
@@ -50,6 +51,7 @@ class Job:
     created_at: datetime
     age_s: float
     held: bool = False
+    waited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
