@@ -195,3 +195,26 @@ def test_a_router_that_vanishes_in_mid_transaction_is_broken_off(shared):
     (rows,) = engine.write([("SELECT current_setting('idle_in_transaction_session_timeout') AS bound", {})])
     engine.close()
     assert rows == [{"bound": "4s"}]
+
+
+def test_since_when_a_stream_stands_as_it_does_is_told(database, stores):
+    """From the acknowledgement on; lost after two days, for as long as it is lost, not since listening began."""
+    one, two = stores
+    hold = take(one, "one")
+
+    def turned_s():
+        (seen,) = two.queue().listeners
+        return seen.subscribed, pytest.approx(seen.turned_age_s, abs=2), pytest.approx(seen.age_s, abs=2)
+
+    database.wait(3)
+    assert turned_s() == (False, 3, 3)
+    assert one.keep(hold, subscribed=True)
+    database.wait(3)
+    assert one.keep(hold, subscribed=True)
+    assert turned_s() == (True, 3, 6)
+    for _ in range(2):
+        assert one.keep(hold, subscribed=False)
+        database.wait(4)
+    assert turned_s() == (False, 8, 14)
+    assert one.keep(hold, subscribed=True)
+    assert turned_s() == (True, 0, 14)

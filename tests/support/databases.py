@@ -30,7 +30,7 @@ _TIMES = {
     "notice_channel": ("next_at",),
     "touch_clock": ("began_at", "seen_at"),
     "touch_mark": ("marked_at",),
-    "listener": ("lease_until", "taken_at", "subscribed_at", "heard_at", "silent_at", "silent_since"),
+    "listener": ("lease_until", "taken_at", "subscribed_at", "lost_at", "heard_at", "silent_at", "silent_since"),
 }
 
 

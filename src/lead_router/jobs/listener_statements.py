@@ -19,7 +19,7 @@ TAKE: Final = """
     VALUES (:org_id, :channel, 1, :holder, {now} + :lease_ms, {now}, 0)
     ON CONFLICT (org_id, channel) DO UPDATE
     SET generation = listener.generation + 1, holder = excluded.holder, lease_until = excluded.lease_until,
-        taken_at = excluded.taken_at, subscribed_at = NULL
+        taken_at = excluded.taken_at, subscribed_at = NULL, lost_at = NULL
     WHERE listener.lease_until <= {now}
     RETURNING generation
 """
@@ -33,6 +33,7 @@ KEEP: Final = """
 KEEP_AND_TELL: Final = """
     UPDATE listener SET lease_until = {now} + :lease_ms,
         subscribed_at = CASE WHEN :subscribed = 1 THEN COALESCE(subscribed_at, {now}) END,
+        lost_at = CASE WHEN :subscribed = 0 AND subscribed_at IS NULL THEN lost_at WHEN :subscribed = 0 THEN {now} END,
         heard_at = CASE WHEN :heard = 1 THEN {now} ELSE heard_at END
     WHERE org_id = :org_id AND channel = :channel AND generation = :generation AND holder = :holder
     RETURNING reconnects, silent_at
@@ -43,7 +44,8 @@ KEEP_AND_TELL: Final = """
 FIND_SILENCE: Final = """
     UPDATE listener
     SET silent_at = COALESCE(silent_at, {now}), silent_since = COALESCE(silent_since, f.since),
-        silent_leads = COALESCE(silent_leads, 0) + f.leads, reconnects = reconnects + 1, subscribed_at = NULL
+        silent_leads = COALESCE(silent_leads, 0) + f.leads, reconnects = reconnects + 1, subscribed_at = NULL,
+        lost_at = {now}
     FROM (
         SELECT l.org_id AS org, l.channel AS name, count(*) AS leads,
                min(CASE WHEN l.heard_at > l.subscribed_at THEN l.heard_at ELSE l.subscribed_at END) AS since
@@ -83,6 +85,7 @@ ANNOUNCE_RELOAD: Final = """
 
 _LISTENER: Final = """
     SELECT channel, holder, generation, reloads, {now} - taken_at AS age_ms, {now} - lease_until AS ended_age_ms,
+           {now} - COALESCE(subscribed_at, lost_at, taken_at) AS turned_age_ms,
            subscribed_at, silent_since, silent_leads,
            CASE WHEN lease_until > {now} THEN 1 ELSE 0 END AS listens
     FROM listener WHERE org_id = :org_id

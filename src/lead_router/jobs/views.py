@@ -115,6 +115,7 @@ def listener(row: Row) -> ListenerView:
         subscribed=listens and row["subscribed_at"] is not None,
         silent_since=_perhaps(row["silent_since"]),
         silent_leads=row["silent_leads"] or 0,
+        turned_age_s=row["turned_age_ms"] / 1000 if listens else None,
     )
 
 

@@ -24,7 +24,8 @@ class ListenerView:
     """Who listens, or did last (`listens` False: it gave up or died), as a person sees it; `age_s` since it began.
 
     `ended_age_s` since it gave up, or its lease ran out; None while it listens. `subscribed`: the org has acknowledged
-    it. A silence has a beginning, and leads that no event brought.
+    it; `turned_age_s` since it did, or since that was lost; None while nobody listens. A silence has a beginning, and
+    leads that no event brought.
     """
 
     channel: str
@@ -36,6 +37,7 @@ class ListenerView:
     subscribed: bool = False
     silent_since: datetime | None = None
     silent_leads: int = 0
+    turned_age_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
