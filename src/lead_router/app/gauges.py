@@ -8,9 +8,8 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from lead_router import __version__
-from lead_router.core.duty import moment_of, on_duty
+from lead_router.core.fairness import off_fair, on_duty_now
 from lead_router.core.model import Configuration, Group, Mode
-from lead_router.core.rotation import gaps
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.vitals import Vitals
 from lead_router.ports import Usage
@@ -110,14 +109,10 @@ def of_usage(usage: Usage) -> Iterator[Told]:
 
 def of_groups(groups: Mapping[str, Group], configuration: Configuration, at: datetime) -> Iterator[Told]:
     """Live groups as they were last read, and who of them is on duty now; caps on open leads are not counted."""
-    moment = moment_of(configuration, at)
     for group in groups.values():
         if group.mode is Mode.LIVE:
-            ids = on_duty(group, moment)
-            duty = [member for member in group.members if member.id in ids]
-            yield ON_DUTY, len(duty), (group.key,)
-            every = [member for member in duty if not member.accepts.strip()]
-            yield GAP, max(map(abs, gaps(group.clock, every).values()), default=0.0), (group.key,)
+            yield ON_DUTY, len(on_duty_now(group, configuration, at)), (group.key,)
+            yield GAP, max(map(abs, off_fair(group, configuration, at).values()), default=0.0), (group.key,)
 
 
 def of_queue(look: Callable[[], Depths | None], listens_to: str) -> Iterator[Told]:

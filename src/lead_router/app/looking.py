@@ -16,7 +16,7 @@ from lead_router.app.wiring import Wired, rollout_of, store_of, wire
 from lead_router.core.ages import age
 from lead_router.core.duty import moment_of, on_duty
 from lead_router.core.hidden import scrub
-from lead_router.core.model import Configuration, Snapshot, Switch
+from lead_router.core.model import Configuration, Mode, Snapshot, Switch
 from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import Copy, back_up, damage, doubt, known_orgs, missing_file, whereabouts
@@ -154,7 +154,9 @@ def group_statuses(configuration: Configuration, snapshot: Snapshot) -> tuple[Gr
             mode=group.mode,
             turn=group.turn,
             on_duty=len(on_duty(group, moment)),
-            next_members=tuple(member.name for member in who_is_next(group, NEXT_SHOWN, moment)),
+            next_members=()
+            if group.mode is Mode.OFF
+            else tuple(member.name for member in who_is_next(group, NEXT_SHOWN, moment)),
         )
         for group in sorted(snapshot.groups.values(), key=lambda group: group.key)
     )

@@ -15,6 +15,7 @@ from lead_router.cli.given import file_of, settings_of
 from lead_router.cli.notices import channels_table
 from lead_router.cli.show import as_json, readable, table
 from lead_router.core.ages import age
+from lead_router.core.model import Mode
 from lead_router.errors import Misconfigured
 from lead_router.ports import JobStore, ListenerView, QueueView
 from lead_router.ports.notices import NoticeView
@@ -59,7 +60,8 @@ def status(words: argparse.Namespace) -> int:
 
 
 def _group(one: GroupStatus) -> tuple[object, ...]:
-    coming = ", ".join(one.next_members) or "nobody on duty"
+    nobody = "nobody: it is off" if one.mode is Mode.OFF else "nobody on duty"
+    coming = ", ".join(one.next_members) or nobody
     return group_told(one.key, one.name), one.mode, one.turn, one.on_duty, coming
 
 

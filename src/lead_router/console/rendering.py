@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lead_router import __version__
-from lead_router.app.shares import GroupShare, MemberShare
+from lead_router.app.shares import GroupShare
 from lead_router.core.ages import age
 
 NOTHING = "\N{EN DASH}"
@@ -40,12 +40,17 @@ def instant(at: datetime | None) -> str:
     return NOTHING if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
 
 
-def off_by(share: MemberShare) -> str:
-    """How far a member's turns are from the fair share, with its sign."""
-    if share.fair is None:
+def minute(at: datetime | None) -> str:
+    """A moment in UTC, to the minute, as what is planned is told."""
+    return NOTHING if at is None else f"{at.astimezone(UTC):%Y-%m-%d %H:%MZ}"
+
+
+def apart(leads: float | None) -> str:
+    """So many leads, with their sign."""
+    if leads is None:
         return NOTHING
-    apart = round(share.turns - share.fair, 1)
-    return f"{apart:+.1f}".replace("-", "\N{MINUS SIGN}") if apart else "0"
+    shown = round(leads, 1)
+    return f"{shown:+.1f}".replace("-", "\N{MINUS SIGN}") if shown else "0"
 
 
 def ordinal(place: int) -> str:
@@ -67,17 +72,18 @@ def longest(group: GroupShare) -> float:
 
 
 def coded(text: str) -> Markup:
-    """A text, escaped, in which what stands between backticks is code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before
+    """A text, escaped, in which what stands between backticks is code, and ids of leads lead to their stories."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(linked(text))))  # noqa: S704 - escaped before
 
 
 _FILTERS: Final[dict[str, Callable[..., Any]]] = {
     "age": age,
+    "apart": apart,
     "coded": coded,
     "duration": duration,
     "instant": instant,
     "linked": linked,
-    "off_by": off_by,
+    "minute": minute,
     "ordinal": ordinal,
 }
 
