@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import time
 
 import pytest
 
+from lead_router.app.gauges import GAP, of_groups
+from lead_router.app.looking import group_statuses
+from lead_router.console import pages, verdicts
 from lead_router.console.acts import LINES_MAX
 from lead_router.console.kept import inert
 from lead_router.ports import NewJob
@@ -59,14 +63,87 @@ def test_groups_tell_who_is_next_and_why_somebody_is_off_duty(rig: ConsoleRig):
         assert "4 turns in the period" in told
         assert "EMEA ( emea )" in told
         assert "Next is Bob ." in told
-        assert "Bob 2 3 +0.3 on duty, next" in told
-        assert "Ann 1 1 −0.3 absent until" in told  # noqa: RUF001 - a minus sign
-        assert "back 2026-12-24 08:00:00Z" in told
-        assert "Cem 1 0 – member inactive" in told  # noqa: RUF001 - nothing
+        assert "Bob 2 3 0 +0.3 on duty, next" in told
+        assert "Ann 1 1 – −0.3 absent until 2026-12-24 08:00Z (24 Dec 00:00 -08:00)" in told  # noqa: RUF001 - as shown
+        assert "Cem 1 0 – – member inactive" in told  # noqa: RUF001 - nothing
+        assert "08:00:00Z" not in told
         org.delete(org.refs["ann_emea"])
     with rig.console() as browser:
-        assert "Ann – 1 – no member any more" in words(browser.get("/groups"))  # noqa: RUF001 - nothing
+        assert "Ann – 1 – – no member any more" in words(browser.get("/groups"))  # noqa: RUF001 - nothing
         assert "Turns of the last" in words(browser.get("/groups?days=1e9"))
+
+
+def test_of_a_group_that_is_off_nobody_is_next(rig: ConsoleRig, monkeypatch):
+    """Neither here nor in `status`; leads that it holds are told, and do not make the verdict a green one."""
+    org = rig.rest_org
+    monkeypatch.setattr(verdicts, "WAITS_S", 1e9)  # the org's clock stands behind this host's
+    org.update(org.refs["emea"], Mode__c="Off")
+    rig.leads(2)
+    rig.worker().step()
+    hold = rig.store.hold("c", "one", lease_s=1e7)
+    rig.store.keep(hold, subscribed=True)
+    with rig.console() as browser:
+        groups, now = words(browser.get("/groups")), browser.get("/")
+
+    assert "Off: nobody is next until it is Observe or Live." in groups
+    assert ("Next is" in groups, "next" in groups.partition("Duty")[2].partition("Off fair by")[0]) == (False, False)
+    assert "Group EMEA (emea) is off: 2 leads are held" in words(now)
+    assert 'class="verdict slow"' in now.text
+    (group,) = group_statuses(rig.client.configuration(), rig.client.snapshot(rig.client.configuration(), (), ()))
+    assert group.next_members == ()
+
+
+def test_a_member_s_place_counts_those_before_and_the_figure_is_monitoring_s(rig: ConsoleRig):
+    """Who has little weight comes second of two, however many turns the other takes first."""
+    org = rig.rest_org
+    org.update(org.refs["bob_emea"], Weight__c=5)
+    rig.leads(3)
+    rig.drain()
+    configuration = rig.client.configuration()
+    groups = rig.client.snapshot(configuration, (), ()).groups
+    (gap,) = [value for figure, value, _ in of_groups(groups, configuration, rig.clock.now()) if figure is GAP]
+    with rig.console() as browser:
+        told = words(browser.get("/groups"))
+
+    assert ("on duty, next" in told, "on duty, 2nd" in told) == (True, True)
+    assert re.findall(r"on duty, \d\w\w", told) == ["on duty, 2nd"]
+    assert f"+{gap:.1f}" in told
+
+
+def test_a_lead_that_a_discard_let_lie_is_told_apart_until_a_person_changes_it(rig: ConsoleRig):
+    """It is no alarm, it is linked, and the oldest is another one; touched again, it is like any other."""
+    left = rig.rest_org.lead()
+    rig.store.discard(rig.bury(left, "refused"), "a test")
+    rig.clock.advance(700)
+    oldest = rig.rest_org.lead()
+    with rig.console() as browser:
+        page = browser.get("/")
+        told = words(page)
+        assert f"1 lead was let lie by a discard: {left}" in told
+        assert f'href="/lead/{left}"' in page.text
+        assert f"The oldest unassigned lead, {oldest} , waits for" in told
+        assert "It has no open job" in told
+        assert "Unassigned 2 oldest waits" in told
+    rig.rest_org.update(left, Company="Other")
+    with rig.console() as browser:
+        told = words(browser.get("/"))
+        assert "let lie" not in told
+        assert f"The oldest unassigned lead, {left} , waits for" in told
+
+
+def test_what_is_old_says_so_at_its_own_place(rig: ConsoleRig):
+    """A figure beside fresh ones is not taken for one of them."""
+    rig.rest_org.lead()
+    with rig.console() as browser, pytest.MonkeyPatch.context() as patched:
+        browser.get("/")
+        patched.setattr(pages, "NOW_FRESH_S", 0.0)
+        rig.rest_org.world.faults.put(Fault("unreachable", count=None))
+        now = browser.get("/").text
+
+    assert re.search(r'<dt>Unassigned</dt>.*?<dd class="old">\d+ s ago</dd>.*?<dt>In flight', now, re.DOTALL)
+    for part in ("latency", "given"):
+        section = now.partition(f'id="{part}"')[2].partition("</section>")[0]
+        assert re.search(r"\d+ s old", section), part
 
 
 def test_a_leads_story_goes_from_its_event_to_its_owner(rig: ConsoleRig):
@@ -82,6 +159,10 @@ def test_a_leads_story_goes_from_its_event_to_its_owner(rig: ConsoleRig):
         assert "Round 1 : assigned to Ann , turn 1 of group emea , by rule All" in told
         assert "Nothing: already owned ." in told
         assert "Ann could take it" in told
+        assert "Routing Assigned Lead status Open - Not Contacted" in told
+        assert browser.get(f"/lead?lead={lead[:15]}").url.endswith(f"/lead/{lead}")
+        found = words(browser.post("/lead", {"sought": "jo d"}))
+        assert "Routing Lead status Created" in found
         for sought in (lead, lead[:15], " jo@buyer.example ", "jo d", "DOE"):
             answer = browser.post("/lead", {"sought": sought})
             assert answer.url.endswith(lead) or f"/lead/{lead}" in answer.text, sought
@@ -117,6 +198,7 @@ def test_a_dead_job_is_retried_or_discarded_with_a_reason_once(rig: ConsoleRig):
     first, second = (rig.bury(rig.rest_org.lead(), "FIELD_CUSTOM_VALIDATION: no") for _ in range(2))
     with rig.console() as browser:
         assert "2 jobs are dead" in words(browser.get("/dead"))
+        assert "Doe, Acme" in words(browser.get("/dead"))
         assert "FIELD_CUSTOM_VALIDATION: no" in words(browser.get(f"/dead/{first}"))
         assert "Queued again" in words(browser.post(f"/dead/{first}/retry"))
         again = browser.post(f"/dead/{first}/retry")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -68,6 +68,19 @@ def lead_named(wired: Wired, lead_id: str) -> Found | None:
     """The lead of an id, None where it is not there or this user cannot see it."""
     tail = f"WHERE {Standard.ID} = {queries.text(lead_id)}"
     return next(map(_found, wired.rest.query(queries.select(_FIELDS, Objects.LEAD, tail))), None)
+
+
+def leads_named(wired: Wired, lead_ids: Sequence[str]) -> tuple[Found, ...]:
+    """Of these leads, a few hundred at most, those that are there and that this user can see."""
+    if not lead_ids:
+        return ()
+    tail = f"WHERE {queries.among(Standard.ID, lead_ids)}"
+    return tuple(map(_found, wired.rest.query(queries.select(_FIELDS, Objects.LEAD, tail))))
+
+
+def told(found: Found) -> str:
+    """A lead as people know it."""
+    return ", ".join(part for part in (found.name, found.company) if part)
 
 
 def _found(row: Mapping[str, Any]) -> Found:

@@ -9,13 +9,16 @@ from typing import Any
 
 from lead_router.app.naming import group_told, names_of
 from lead_router.app.wiring import Wired, now
-from lead_router.core.model import Configuration
-from lead_router.salesforce import queries, sweeping
+from lead_router.core.model import Configuration, Mode
+from lead_router.core.touch import touched_at
+from lead_router.salesforce import queries, records, sweeping
 from lead_router.salesforce.names import GroupFields, LedgerFields, Objects, Relations, Standard
 from lead_router.salesforce.records import moment
 
 GIVEN_MAX = 500
 """Rows of the ledger that are read at once, the newest."""
+WAITING_MAX = 200
+"""Unassigned leads that are read at once, the oldest."""
 
 _FIELDS = (
     LedgerFields.LEAD,
@@ -49,27 +52,39 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class Unassigned:
+    """A lead that waits, since it was created; `touched_at` is when it was last changed, None where the router did."""
+
+    lead: str
+    since: datetime
+    touched_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recent:
-    """How many leads are unassigned, since when the oldest, and what was given out last, newest first."""
+    """How many leads are unassigned, the oldest WAITING_MAX of them in order; what was given out last, newest first.
+
+    `off` are the groups in mode Off by their ids, as people know them.
+    """
 
     at: datetime
     unassigned: int
-    oldest_at: datetime | None
+    waiting: tuple[Unassigned, ...]
     given: tuple[Given, ...]
     warnings: tuple[str, ...]
+    off: Mapping[str, str]
 
 
 def recent_of(wired: Wired, configuration: Configuration, *, limit: int = GIVEN_MAX) -> Recent:
-    """Two calls, and one more where an owner is no member. Writes nothing."""
+    """Three calls, and one more where an owner is no member. Writes nothing."""
     (told,) = wired.rest.query(sweeping.tally(configuration))
     tail = f"ORDER BY {Standard.CREATED_AT} DESC, {Standard.ID} DESC LIMIT {limit}"
     rows = wired.rest.query(queries.select(_FIELDS, Objects.LEDGER, tail))
     names = names_of(wired.rest, configuration, {row[LedgerFields.ASSIGNED_TO] for row in rows})
-    oldest = told[sweeping.OLDEST]
     return Recent(
         at=now(),
         unassigned=int(told[queries.COUNTED]),
-        oldest_at=None if oldest is None else moment(oldest),
+        waiting=_waiting(wired, configuration),
         given=tuple(
             Given(
                 lead=row[LedgerFields.LEAD],
@@ -85,6 +100,16 @@ def recent_of(wired: Wired, configuration: Configuration, *, limit: int = GIVEN_
             for row in rows
         ),
         warnings=configuration.warnings,
+        off={one.id: group_told(one.key, one.name) for one in configuration.roster if one.mode is Mode.OFF},
+    )
+
+
+def _waiting(wired: Wired, configuration: Configuration) -> tuple[Unassigned, ...]:
+    rows = wired.rest.query(sweeping.unassigned(configuration, WAITING_MAX, None))
+    user = configuration.integration_user_id
+    return tuple(
+        Unassigned(one.id, one.created_at, touched_at(one.fields, by_others_than=user))
+        for one in map(records.lead, rows)
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +10,9 @@ from pathlib import Path
 from aiohttp import web
 
 from lead_router.app import Departed, Explained, Plan, explained, open_jobs, plan
-from lead_router.app.finding import Found, find_leads, lead_named
-from lead_router.app.recent import Recent, recent_of
+from lead_router.app.finding import Found, find_leads, lead_named, leads_named, told
+from lead_router.app.lying import Glance, glance_of
+from lead_router.app.recent import Recent, Unassigned, recent_of
 from lead_router.app.shares import Shares, shares_of
 from lead_router.app.wiring import Wired
 from lead_router.console.kept import KeptPlans
@@ -69,14 +70,18 @@ class Desk:
             found = None
         return Story(told, found, self._link(told.lead))
 
+    def named(self, lead_ids: Sequence[str]) -> Mapping[str, str]:
+        """Names and companies of leads, of those that are there and that this user can see."""
+        return {one.id: told(one) for one in leads_named(self._wired, lead_ids)}
+
     def plan(self, file: Path, *, anew: bool) -> Plan:
         """What would become of a file's leads."""
         return plan(self._settings, csv=file, soql=None, at=None, anew=anew, wired=self._wired)
 
-    def queue(self) -> QueueView:
-        """The queue, the streams and who listens."""
+    def glance(self, waiting: Sequence[Unassigned], within_s: float) -> Glance:
+        """The queue, the streams and who listens, and what the jobs of those leads tell."""
         with closing(open_jobs(self._settings, self._wired)) as store:
-            return store.queue()
+            return glance_of(store, waiting, within_s=within_s)
 
     def dead(self, limit: int) -> tuple[QueueView, list[JobView]]:
         """The queue, and its dead jobs, newest first."""

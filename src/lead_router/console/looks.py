@@ -90,15 +90,18 @@ class Looks:
         self._faults: dict[str, tuple[LeadRouterError, float]] = {}
         self._under_way: dict[str, asyncio.Future[Any]] = {}
 
-    async def org(self, name: str, ask: Callable[[], T], *, fresh_s: float) -> Sight[T]:
-        """What the org says, or said at most `fresh_s` seconds ago, whoever looked then; one question at a time."""
+    async def org(self, name: str, ask: Callable[[], T], *, fresh_s: float, within_s: float | None = None) -> Sight[T]:
+        """What the org says, or said at most `fresh_s` seconds ago, whoever looked then; one question at a time.
+
+        A page waits for it for `within_s` seconds, or as long as for all else.
+        """
         seen = self._seen.get(name)
         if seen is not None and self._clock() - seen.at < fresh_s:
             return Sight(seen.value, self._clock() - seen.at)
         fault = self._fresh_fault(name)
         if fault is None:
             asked = self._under_way.get(name) or self._asked(name, ask)
-            await asyncio.wait({asked}, timeout=self._page_s)
+            await asyncio.wait({asked}, timeout=self._page_s if within_s is None else within_s)
             fault = self._outcome(name, asked)
             seen = self._seen.get(name)
         value, age_s = (None, None) if seen is None else (seen.value, self._clock() - seen.at)

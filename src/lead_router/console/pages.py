@@ -15,9 +15,9 @@ from lead_router.app.shares import Shares
 from lead_router.app.worded import job_state, match_told, standing, target_told, verdict, whole_decision
 from lead_router.console.charts import curves, latencies
 from lead_router.console.desk import CONFIGURATION_FRESH_S, ROOM, Room
-from lead_router.console.gate import visitor
+from lead_router.console.gate import moved, visitor
 from lead_router.console.looks import Sight
-from lead_router.console.verdicts import alarms, waited_s
+from lead_router.console.verdicts import alarms, longest_waiting, named, waited_s
 from lead_router.core.hidden import scrub
 from lead_router.core.model import Configuration
 from lead_router.errors import LeadRouterError, Misconfigured
@@ -26,8 +26,12 @@ NOW_FRESH_S, GROUPS_FRESH_S = 20.0, 20.0
 """How often the org is asked at most, however many look."""
 NOW_EVERY_S, GROUPS_EVERY_S = 5, 20
 """How often a page that is open shows itself anew."""
+APART_S = 30.0
+"""How far the org's and the job database's clocks may be apart, and a job's end behind its lead's owner."""
 GIVEN_SHOWN = 12
 DEAD_SHOWN, DEAD_SHOWN_MAX = 100, 1000
+NAMES_S = 2.0
+"""How long dead jobs are shown later for the names of their leads, of the first DEAD_SHOWN."""
 DAYS, DAYS_FIRST = (1, 7, 30), 7
 UNMET_SHOWN = 20
 SIZES = {"wide": (860, 240), "narrow": (340, 220)}
@@ -50,20 +54,25 @@ async def now(request: web.Request) -> web.Response:
     """Whether leads flow, and what needs a person."""
     room = request.app[ROOM]
     sight = await _recent(room)
-    queue, fault = None, None
+    glance, fault = None, None
+    waiting = () if sight.value is None else sight.value.waiting
     try:
-        queue = await room.looks.store(room.desk.queue)
+        glance = await room.looks.store(lambda: room.desk.glance(waiting, (sight.age_s or 0.0) + APART_S))
     except LeadRouterError as refused:
         fault = scrub(str(refused))
+    oldest = None if sight.value is None else longest_waiting(sight.value, glance)
     given = () if sight.value is None else sight.value.given
     waits = [one.latency_ms for one in given if one.latency_ms is not None]
     told = shown(
         request,
         "now",
-        alarms=alarms(queue, fault, sight),
-        queue=queue,
+        alarms=alarms(glance, fault, sight),
+        queue=None if glance is None else glance.queue,
+        let_lie=() if glance is None else glance.let_lie,
+        named=named,
         sight=sight,
-        waits_s=None if sight.value is None else waited_s(sight.value.oldest_at, sight.value.at),
+        oldest=oldest,
+        waits_s=None if oldest is None or sight.value is None else waited_s(oldest.since, sight.value.at),
         given=given[:GIVEN_SHOWN],
         figures=latencies(waits),
         charts=[(name, curves(waits, width=width, height=height)) for name, (width, height) in SIZES.items()],
@@ -90,8 +99,11 @@ async def groups(request: web.Request) -> web.Response:
     return room.paper.page("groups.html", **told)
 
 
-async def lead(request: web.Request) -> web.Response:
-    """Where a lead is looked for."""
+async def lead(request: web.Request) -> web.StreamResponse:
+    """Where a lead is looked for; the story of one that is named."""
+    lead_id = lead_id_of(request.query.get("lead", "").strip())
+    if lead_id is not None:
+        return moved(f"/lead/{lead_id}")
     return request.app[ROOM].paper.page("lead.html", **shown(request, "lead", sought="", found=None, fault=None))
 
 
@@ -132,7 +144,10 @@ async def dead(request: web.Request) -> web.Response:
     room = request.app[ROOM]
     limit = DEAD_SHOWN_MAX if request.query.get("all") else DEAD_SHOWN
     queue, jobs = await room.looks.store(lambda: room.desk.dead(limit))
-    return room.paper.page("dead.html", **shown(request, "dead", queue=queue, jobs=jobs, most=DEAD_SHOWN_MAX))
+    leads = tuple(sorted({one.lead_id for one in jobs[:DEAD_SHOWN]}))
+    names = await room.looks.org("dead", lambda: room.desk.named(leads), fresh_s=NOW_FRESH_S, within_s=NAMES_S)
+    told = shown(request, "dead", queue=queue, jobs=jobs, names=names.value or {}, most=DEAD_SHOWN_MAX)
+    return room.paper.page("dead.html", **told)
 
 
 async def job(request: web.Request) -> web.Response:

@@ -13,7 +13,6 @@ from lead_router.salesforce.names import LeadFields, Objects, Standard
 from lead_router.salesforce.rest import Rest
 
 NAMED_MAX = 6_000  # characters of a URL; columns, criteria and headers share its 16,384
-OLDEST = "oldest"  # the name of the earliest creation in a tally
 
 PageOf: TypeAlias = Callable[[Configuration, int, tuple[datetime, str] | None], str]
 
@@ -24,9 +23,9 @@ def unassigned(configuration: Configuration, page: int, after: tuple[datetime, s
 
 
 def tally(configuration: Configuration) -> str:
-    """How many leads are unassigned, and when the oldest of them was created, in one row."""
-    figures = (f"COUNT({Standard.ID}) {queries.COUNTED}", f"MIN({Standard.CREATED_AT}) {OLDEST}")
-    return queries.select(figures, Objects.LEAD, f"WHERE {' AND '.join(_unassigned(configuration))}")
+    """How many leads are unassigned, in one row."""
+    where = f"WHERE {' AND '.join(_unassigned(configuration))}"
+    return queries.select((f"COUNT({Standard.ID}) {queries.COUNTED}",), Objects.LEAD, where)
 
 
 def _unassigned(configuration: Configuration) -> list[str]:
