@@ -110,10 +110,36 @@ def test_a_discarded_lead_is_told_to_be_left_alone_until_somebody_changes_it(rig
     stands = f"job {job.id} was discarded: a test lead; that stands until somebody changes the lead or an event asks"
     given = f"assign to Ann ({rig.rest_org.refs['ann']})."
 
-    assert f"\ndecision: {given}" in dead
+    awaits = f"nothing will be given out: job {job.id} is dead, and a person decides. Were it retried: {given}"
+    assert f"\ndecision: {awaits}" in dead
     assert f"\ndecision: nothing will be given out: {stands} for it. Were it asked for: {given}" in shown
     assert (plain["discarded"], plain["decision"].startswith(f"nothing will be given out: {stands}")) == (job.id, True)
     assert f"\ndecision: {given}" in edited
+
+
+def test_a_lead_that_has_an_owner_is_told_with_what_would_be_done_had_it_just_come_in(rig: Rig):
+    """The account and its last line are of one case: the reader is not told whose turn it is, and then of no turn."""
+    (lead,) = rig.leads(1)
+    rig.drain()
+    found = told(rig, lead)
+    shown = _account(found)
+
+    assert ": already owned. Had it just come in:\n" in shown
+    then = f"skip: already owned. Had it just come in: assign to Bob ({rig.rest_org.refs['bob']})."
+    assert f"\ndecision: {then}" in shown
+    assert _plain(found)["decision"].startswith(then)
+
+
+def test_a_duplicate_is_told_as_one_that_no_rule_was_asked_about(rig: Rig):
+    """Which lead it follows stands where the rule that decides stands else."""
+    one, other = (rig.rest_org.lead(Email="ann@buyer.example") for _ in range(2))
+    rig.told(one)
+    rig.drain()
+    shown = _account(told(rig, other))
+
+    assert f"no rule is asked: it follows lead {one}, the first of its submission" in shown
+    assert "met, not asked" in shown
+    assert f"\ndecision: follow to Ann ({rig.rest_org.refs['ann']})." in shown
 
 
 @pytest.mark.parametrize("position", [Switch.OBSERVE, Switch.OFF])

@@ -13,7 +13,7 @@ from lead_router.app.departed import JOBS_SHOWN, Departed, departed_in
 from lead_router.app.naming import names_of
 from lead_router.app.rounds import Round, Thought, rounds_of, thoughts_of
 from lead_router.app.wiring import Wired, wire
-from lead_router.core.explain import Account, explain
+from lead_router.core.explain import Account, explain, told_of
 from lead_router.core.ids import LONG, SHORT, UNFIT, is_id, to18
 from lead_router.core.model import Ask, Assign, Configuration, Count, Decision, Follow, Hold, Observed, Skip, Snapshot
 from lead_router.core.terms import told as told_of_clock
@@ -31,7 +31,8 @@ class Explained:
     `groups` are keys by id, `names` are of owners by id, as far as they are known. Where the job database cannot be
     looked at, `jobs` is None and `jobs_fault` says why. `edited_at` is when the lead was last changed, None where that
     was the router's doing. `discarded` is the job that a person ended for good, where for its sake the unassigned lead
-    is left alone. `first_touch` is what the first-touch clock says of it, None where none asks about it.
+    is left alone, and `dead` the one that a person has to decide about first. `first_touch` is what the first-touch
+    clock says of it, None where none asks about it.
     """
 
     lead: str
@@ -47,6 +48,7 @@ class Explained:
     jobs_fault: str | None = None
     edited_at: datetime | None = None
     discarded: JobView | None = None
+    dead: JobView | None = None
     first_touch: str | None = None
 
 
@@ -66,7 +68,15 @@ def explained(
 def with_jobs(told: Explained, store: JobStore) -> Explained:
     """The same with what a store within reach knows of the lead's jobs."""
     jobs = tuple(store.jobs_of(told.lead, limit=JOBS_SHOWN))
-    return replace(told, jobs=jobs, discarded=_standing(told, jobs))
+    return replace(told, jobs=jobs, discarded=_standing(told, jobs), dead=_dead(told, jobs))
+
+
+def _dead(told: Explained, jobs: Sequence[JobView]) -> JobView | None:
+    """The latest dead job of a lead that wants an owner, where no other job of it is open."""
+    is_open = any(job.status in {"queued", "working"} for job in jobs)
+    if told.account.settled is not None or is_open:
+        return None
+    return max((job for job in jobs if job.status == "dead"), key=lambda job: job.id, default=None)
 
 
 def _standing(told: Explained, jobs: Sequence[JobView]) -> JobView | None:
@@ -108,7 +118,8 @@ def explained_in(
     history = rounds_of(wired.rest, found.id)
     observed = () if store is None else thoughts_of(store, found.id)
     given = [*(one.owner_id for one in history), *(one.owner_id for one in observed)]
-    owners = (found.owner_id, owner_of(account.decision), *account.former, *given)
+    would = owner_of(told_of(account))
+    owners = (found.owner_id, owner_of(account.decision), would, *account.former, *given)
     told = Explained(
         lead=found.id,
         owner_id=found.owner_id,

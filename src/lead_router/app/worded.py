@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from lead_router.app.explaining import Explained, is_discarded
-from lead_router.core.explain import MatchAccount, MemberAccount, RuleAccount
+from lead_router.core.explain import MatchAccount, MemberAccount, RuleAccount, told_of
 from lead_router.core.leads import ELLIPSIS
 from lead_router.core.model import Assign, Count, Decision, Follow, Hold, Observed, Skip, ToGroup, ToMatched, ToOwner
 from lead_router.ports import JobView
@@ -16,11 +16,29 @@ ERROR_SHOWN = 300
 
 
 def whole_decision(told: Explained) -> str:
-    """What would be decided now; of a lead that a person's discard keeps from it, that first."""
-    decision = decision_told(told.account.decision, told.names)
-    if told.discarded is None:
+    """What would be decided now; of a lead that waits for a person, that first; then what `provided` brings."""
+    account, decision = told.account, decision_told(told.account.decision, told.names)
+    if told.dead is not None:
+        return f"nothing will be given out: {awaits(told.dead)}. Were it retried: {decision}"
+    if told.discarded is not None:
+        return f"nothing will be given out: {left_alone(told.discarded)}. Were it asked for: {decision}"
+    if account.would is None or account.would == account.decision:
         return decision
-    return f"nothing will be given out: {left_alone(told.discarded)}. Were it asked for: {decision}"
+    provided = account.provided[:1].upper() + account.provided[1:]
+    return f"{decision}. {provided}: {decision_told(account.would, told.names)}"
+
+
+def awaits(job: JobView) -> str:
+    """Why a lead whose job is dead is given to nobody."""
+    return f"job {job.id} is dead, and a person decides"
+
+
+def no_rule_asked(told: Explained) -> str:
+    """Which lead it follows instead of being asked about by rules; "" where rules are asked."""
+    decision = told_of(told.account)
+    if not isinstance(decision, Follow):
+        return ""
+    return f"no rule is asked: it follows lead {decision.first_lead_id}, the first of its submission"
 
 
 def left_alone(job: JobView) -> str:
@@ -74,12 +92,12 @@ def match_told(one: MatchAccount) -> str:
     return f"matching {match.on} {match.record_id} by {match.by} of {match.name}: {why}"
 
 
-def verdict(one: RuleAccount, decided: int | None) -> str:
-    """What a rule was for the lead; `decided` is the precedence of the one that decided."""
+def verdict(one: RuleAccount, decided: int | None, *, asked: bool = True) -> str:
+    """What a rule was for the lead; `decided` is the precedence of the one that decided; `asked`: rules were asked."""
     if one.decided or not one.met:
         return "decides" if one.decided else "not met"
     if decided is None:
-        return "met"  # no rule decided: another lead did, or something before any rule
+        return "met" if asked else "met, not asked"  # no rule decided: another lead did, or something before any rule
     return "met, fell through" if one.rule.precedence < decided else "met, not reached"
 
 

@@ -14,10 +14,12 @@ from lead_router.app.naming import group_told
 from lead_router.app.rounds import Round, Thought
 from lead_router.app.wiring import now
 from lead_router.app.worded import (
+    awaits,
     job_told,
     left_alone,
     match_told,
     named,
+    no_rule_asked,
     standing,
     target_told,
     verdict,
@@ -87,6 +89,7 @@ def _plain(told: Explained) -> dict[str, Any]:
         "status": told.status,
         **_known(told),
         "discarded": None if told.discarded is None else told.discarded.id,
+        "dead": None if told.dead is None else told.dead.id,
         "first_touch": told.first_touch,
         "at": account.at,
         "settled": account.settled,
@@ -120,6 +123,8 @@ def _account(told: Explained) -> str:
     if account.settled:
         provided = account.provided[:1].upper() + account.provided[1:]
         lines.append(f"{as_of} nothing would be done: {account.settled}. {provided}:")
+    elif told.dead is not None:
+        lines.append(f"{as_of} nothing will be done: {awaits(told.dead)}. Were it retried:")
     elif told.discarded is not None:
         lines.append(f"{as_of} nothing will be done: {left_alone(told.discarded)}. Were it asked for:")
     else:
@@ -150,12 +155,13 @@ def _jobs(told: Explained | Departed) -> list[str]:
 def _rules(told: Explained) -> list[str]:
     unmet = [one for one in told.account.rules if not one.met]
     decided = next((one.rule.precedence for one in told.account.rules if one.decided), None)
+    follows = no_rule_asked(told)
     hidden = {one.rule.id for one in unmet[UNMET_SHOWN:]}
     rows = [
         (
             one.rule.precedence,
             one.rule.name,
-            verdict(one, decided),
+            verdict(one, decided, asked=not follows),
             one.rule.criteria or "every lead",
             target_told(one, told),
         )
@@ -165,6 +171,7 @@ def _rules(told: Explained) -> list[str]:
     lines = [table(("rule", "name", "verdict", "criteria", "target"), rows) if rows else "there are no rules"]
     if hidden:
         lines.append(f"and {len(hidden)} rules more whose criteria it does not meet")
+    lines += [follows] if follows else []
     return [*lines, *(match_told(one) for one in told.account.matches)]
 
 

@@ -81,8 +81,8 @@ class Account:
     """One lead's whole decision, as it would fall now.
 
     `settled` says why nothing is to be done, None where the lead wants an owner; rules and groups are told all the
-    same, on the condition `provided`. `former` are the users that had it before, and may not have it again; `notes` are
-    what hops say of it: its score, and what was enriched.
+    same, on the condition `provided`, under which `would` is decided (None: as `decision`). `former` are the users that
+    had it before, and may not have it again; `notes` are what hops say of it: its score, and what was enriched.
     """
 
     at: datetime
@@ -95,6 +95,7 @@ class Account:
     decision: Decision
     provided: str = ""
     notes: tuple[str, ...] = ()
+    would: Decision | None = None
 
 
 HAD_JUST_COME_IN = "had it just come in"
@@ -135,7 +136,13 @@ def explain(configuration: Configuration, snapshot: Snapshot, ask: Ask) -> Accou
         decision=decision,
         provided=provided,
         notes=lead.notes,
+        would=told if provided else None,
     )
+
+
+def told_of(account: Account) -> Decision:
+    """The decision that rules and groups of the account are about."""
+    return account.would or account.decision
 
 
 def _rule_and_owner(decision: Decision) -> tuple[Rule | None, str | None]:
