@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lead_router.app.auditing import Asked, audit_files
+from lead_router.audit import page, summary
 from lead_router.audit.reading import cells
 from lead_router.audit.reading.exports import Exports
 from lead_router.errors import Misconfigured
@@ -112,6 +113,26 @@ def test_without_a_history_what_leads_tell_is_told(tmp_path):
     assert any("there is no LeadHistory.csv" in told for told in audit.told)
     assert (audit.history, audit.doubles, audit.waits.elapsed.leads) == (False, (), 0)
     assert audit.twins
+
+
+def test_without_a_history_nobody_is_said_to_have_given_leads_out(tmp_path):
+    """Who created a lead is known, not who gave it an owner; groups and weights are not known either."""
+    past = OrgPast(1, 1_000, FULL)
+    write_files(past, tmp_path)
+    (tmp_path / "LeadHistory.csv").unlink()
+    leads = (tmp_path / "Lead.csv").read_text(encoding="utf-8")
+    (tmp_path / "Lead.csv").write_text(leads.replace(past.ids["Cleo"], past.ids["Ben"]), encoding="utf-8")
+
+    audit = audit_files(tmp_path, Asked(zone=ZONE))
+    (skew,) = [one for one in audit.findings if one.kind == "skew"]
+
+    assert (audit.writers, audit.rivals, {one.writer for one in audit.shares}) == ((), (), {""})
+    assert "who gave them out is not known without LeadHistory" in skew.told
+    assert "if groups or weights are meant, judge each group by itself" in skew.told
+    for shown in (page(audit), summary(audit)):
+        assert "Web Integration" not in shown
+    assert "not told" not in summary(audit)
+    assert "plus 1 minute until" in page(audit)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from lead_router.audit.judging.answers import Audit, Finding
 from lead_router.audit.judging.doubles import WITHIN_S, pairs
 from lead_router.audit.judging.polling import LATE_PART
 from lead_router.audit.judging.shares import EVEN_MIN, Shares
-from lead_router.audit.judging.words import listed, said, when
+from lead_router.audit.judging.words import given_by, listed, said, when
 from lead_router.audit.past import Past
 from lead_router.core import decay
 from lead_router.core.counted import counted
@@ -25,7 +25,7 @@ CURVE = (
     "Costs are an estimate, not a measure: the expected number of leads that are qualified less than if each had been "
     "called within five minutes. The odds of qualifying fall to a quarter from five minutes to ten and to a 21st at "
     "thirty (Lead Response Management study, J. Oldroyd with InsideSales.com, 2007); the wait counted is the one to "
-    "the owner, plus {reaction:g} minutes until the call, and {within:.0%} of the leads called within five minutes "
+    "the owner, plus {reaction} until the call, and {within:.0%} of the leads called within five minutes "
     "are taken to qualify. A lead may stand in several findings: their costs do not add up."
 )
 
@@ -214,10 +214,11 @@ def _skew(audit: Audit, one: Shares) -> Finding:
     reps = [rep for rep in one.reps if rep.even >= EVEN_MIN]
     over, under = reps[0], reps[-1]
     told = (
-        f"Of {one.leads:,} leads of {listed(one.sources)} given out by {audit.name(one.writer)}, "
+        f"Of {one.leads:,} leads of {listed(one.sources)} {given_by(audit, one.writer)}, "
         f"{audit.name(over.rep)} got {over.got:,} where an even share is {over.even:.0f}, and {audit.name(under.rep)} "
-        f"{under.got:,} where it is {under.even:.0f}; chance alone would do that with {one.chance:.1g}. If weights "
-        "are meant, all is well."
+        f"{under.got:,} where it is {under.even:.0f}; chance alone would do that with {one.chance:.1g}. One even "
+        "rotation over all of them is assumed: if groups or weights are meant, judge each group by itself, from an "
+        "export of its leads alone (--csv), and its shares by its weights."
     )
     both = f"{audit.name(over.rep)} and {audit.name(under.rep)}"
     change = f"Compare the weights, hours and caps of {both} with what was agreed."

@@ -24,6 +24,8 @@ from lead_router.audit.judging.pools import Pool
 from lead_router.audit.past import Past
 from lead_router.core.counted import counted
 
+GIVER = "whoever gave these leads out"
+
 
 def judge(past: Past, assumed: Assumed) -> Audit:
     """The audit of a past."""
@@ -33,6 +35,8 @@ def judge(past: Past, assumed: Assumed) -> Audit:
     firsts = [each[0] for each in given if each]
     without = [story for story, each in zip(past.stories, given, strict=True) if not each]
     by_machine = pools.first_by_machine(firsts, known)
+    if not past.history:  # who created a lead is known, not who gave it to the owner that it has now
+        by_machine = [replace(one, by="") for one in by_machine]
     found_pools = pools.pools(by_machine)
     owners = ((story, each[0].owner if each else "") for story, each in zip(past.stories, given, strict=True))
     changes = past.history
@@ -54,8 +58,8 @@ def judge(past: Past, assumed: Assumed) -> Audit:
         doubles=tuple(doubles.doubles(given, known)),
         twins=tuple(doubles.twins(owners)),
         polls=tuple(polling.polls(by_machine)),
-        writers=writers.written(past, given, known),
-        rivals=tuple(writers.rivals(firsts, known)),
+        writers=writers.written(past, given, known) if changes else (),
+        rivals=tuple(writers.rivals(firsts, known)) if changes else (),
         left=tuple(keeping.left(past, known)),
         off=keeping.off_hours(firsts if changes else [], opening),
         told=(*past.told, *_unsure(past, found_pools)),
@@ -70,9 +74,10 @@ def judge(past: Past, assumed: Assumed) -> Audit:
 def _unsure(past: Past, found: Sequence[Pool]) -> Iterator[str]:
     for pool in found:
         if resets.is_unsure(pool):
+            giver = past.name(pool.writer) if past.history else GIVER
             often = f"{counted(resets.skips(pool), 'time')} in {counted(len(pool.given), 'lead')}"
             yield (
-                f"single resets of the rotation of {past.name(pool.writer)} cannot be told: it passed over a rep "
+                f"single resets of the rotation of {giver} cannot be told: it passed over a rep "
                 f"{often}, and chance alone passes over two at once"
             )
 
@@ -81,4 +86,5 @@ def _names(past: Past) -> dict[str, str]:
     """Of all who are told of, by id."""
     named = {name for story in past.stories for step in story.steps for name in (step.old, step.new, step.by)}
     named |= {name for story in past.stories for name in (story.first, story.owner, story.creator)}
-    return {one: past.people[one].name for one in sorted(named & past.people.keys()) if past.people[one].name}
+    giver = {} if past.history else {"": GIVER}
+    return giver | {one: past.people[one].name for one in sorted(named & past.people.keys()) if past.people[one].name}

@@ -22,6 +22,15 @@ def when(audit: Audit, at: float) -> str:
     return f"{wall(audit.zone, datetime.fromtimestamp(at, UTC)):%d %b %Y %H:%M}"
 
 
+def given_by(audit: Audit, writer: str) -> str:
+    """Who gave leads out, where their history tells it."""
+    return (
+        f"given out by {audit.name(writer)}"
+        if audit.history
+        else "(who gave them out is not known without LeadHistory)"
+    )
+
+
 def listed(names: Iterable[str]) -> str:
     """Several names, the last one behind an `and`."""
     each = [name or "(no source)" for name in names]

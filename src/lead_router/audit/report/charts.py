@@ -13,7 +13,7 @@ from lead_router.audit.judging.evidence import PART_MIN
 from lead_router.audit.judging.polling import LATE_PART, Poll
 from lead_router.audit.judging.resets import Reset
 from lead_router.audit.judging.waits import EDGES_S, Spread
-from lead_router.audit.judging.words import said, when
+from lead_router.audit.judging.words import given_by, said, when
 from lead_router.audit.report.drawing import NARROW, Line, Row, bars, columns, dots
 from lead_router.core.counted import counted
 from lead_router.core.decay import odds
@@ -63,7 +63,7 @@ def sharing(audit: Audit) -> Iterator[str]:
     for one in audit.shares:
         rows = [Row(audit.name(rep.rep), rep.got, rep.even) for rep in one.reps[:REPS_MAX]]
         sources = ", ".join(source or "(none)" for source in one.sources)
-        title = f"Leads per rep given out by {audit.name(one.writer)}, sources {sources}"
+        title = f"Leads per rep {given_by(audit, one.writer)}, sources {sources}"
         odds_said = "more than chance" if one.skewed else "no more than chance, or too little to matter"
         yield figure(
             bars(title, rows),

@@ -203,6 +203,9 @@ def _parts(one: Spread) -> tuple[tuple[float, int], ...]:
 
 def _who(audit: Audit) -> Iterator[str]:
     yield "<h2>Who writes owners</h2>"
+    if not audit.history:
+        yield "<p>That is not known without LeadHistory: a lead tells who created it, not who gave it its owner.</p>"
+        return
     heads = ("Who", "Kind", "Leads", "First owner", "At creation", "Took", "Handed on", "Moved between others")
     rows = [
         (
@@ -216,10 +219,14 @@ def _who(audit: Audit) -> Iterator[str]:
     yield table(caption, heads, rows)
 
 
+def _minutes(many: float) -> str:
+    return counted(int(many), "minute") if many.is_integer() else f"{many:g} minutes"
+
+
 def _how(audit: Audit) -> Iterator[str]:
     taken = audit.assumed
     yield "<h2>How this was measured</h2>"
-    yield f"<p>{escape(CURVE.format(reaction=taken.reaction_min, within=taken.within_five))}</p>"
+    yield f"<p>{escape(CURVE.format(reaction=_minutes(taken.reaction_min), within=taken.within_five))}</p>"
     yield "<dl>"
     for name, rule in RULES:
         yield f"<dt>{escape(name)}</dt><dd>{escape(rule)}</dd>"
