@@ -44,7 +44,7 @@ def check_stream(settings: Settings) -> None:
 def lack() -> str:
     """What of the extra is not installed, or cannot be used as it is; empty where nothing is."""
     if missing := [name for name in PACKAGES if not _found(name)]:
-        return f"{', '.join(missing)} is not installed: {INSTALL}"
+        return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed: {INSTALL}"
     try:
         importlib.import_module("lead_router.salesforce.pubsub")
     except Exception as fault:  # noqa: BLE001 - whatever another's code raises: an old version, or a library it misses

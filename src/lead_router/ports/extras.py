@@ -7,5 +7,6 @@ import sys
 
 
 def install(extra: str) -> str:
-    """The command that installs an extra beside this program: by its own Python, whichever pip the path finds."""
-    return f"{shlex.quote(sys.executable)} -m pip install 'lead-router[{extra}]'"
+    """The commands that install an extra beside this program: by its own Python, whichever pip the path finds."""
+    pip = f"{shlex.quote(sys.executable)} -m pip install"
+    return f"{pip} 'lead-router[{extra}]', or in a checkout {pip} --editable '.[{extra}]'"
