@@ -16,6 +16,7 @@ from lead_router.app.answering import answering
 from lead_router.app.watchdog import Told, due, watched
 from lead_router.cli import main
 from lead_router.errors import Misconfigured, StoreUnavailable
+from lead_router.jobs import open_store
 from lead_router.loops.vitals import Ear, Vitals
 from lead_router.settings import Settings
 
@@ -115,6 +116,26 @@ def test_the_command_asks_the_running_router(port, vitals, capsys, monkeypatch, 
     assert well == "live, running\nready, running\nstream: subscribed\n"
     assert "not ready, running\nstream: refused\nstream: it is refused\n" in red
     assert json.loads(red[red.index("{") :])["faults"] == [{"part": "stream", "reason": "it is refused"}]
+
+
+def test_status_tells_why_the_router_is_not_ready_as_the_probe_does(port, vitals, capsys, monkeypatch, tmp_path):
+    """One that "runs" in an outage is told with its reasons; where it is asked nowhere, with where they stand."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"LOGIN_URL": "http://localhost:9", "CLIENT_ID": "x", "CLIENT_SECRET": "y"}.items():
+        monkeypatch.setenv(f"LEAD_ROUTER_{name}", value)
+    open_store(f"sqlite:///{tmp_path}/lead-router.db", org_id="00D000000000001EAA").close()
+    shown = []
+    for address, ear in ((port, Ear("subscribed")), (port, Ear("refused", "the login is refused")), (0, Ear("x", "y"))):
+        monkeypatch.setenv("LEAD_ROUTER_HEALTH_ADDRESS", str(address))
+        vitals.ear = lambda ear=ear: ear
+        main(["status"])
+        shown.append(capsys.readouterr().out)
+        main(["status", "--json"])
+        shown.append(json.loads(capsys.readouterr().out)["not_ready"])
+
+    assert "not ready" not in shown[0] + shown[4]
+    assert "\nnot ready: stream: the login is refused\n" in shown[2]
+    assert shown[1::2] == [[], ["stream: the login is refused"], []]
 
 
 def test_no_answer_is_a_no_and_no_address_a_remedy(capsys, monkeypatch, tmp_path):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
+from lead_router.app import looking
 from lead_router.cli.commands import _listening
 from lead_router.loops import upkeep
 from lead_router.loops.listening import KEEP_EVERY_S
@@ -76,6 +77,10 @@ def test_silence_while_leads_come_raises_one_alarm_and_subscribes_anew(org):
     assert "subscribed" in subscribed
     assert "SILENT since" in org.shown()
     assert "4 leads" in org.shown()
+    told = looking._router(org.store.queue())
+    assert (told.ok, told.warning) == (False, True)
+    assert "its stream is SILENT since" in told.detail
+    assert "4 leads came without an event" in told.detail
     assert [job.lead_id for job in org.jobs()] == leads
 
 

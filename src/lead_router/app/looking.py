@@ -14,6 +14,7 @@ from lead_router.app.noticing import notice_findings
 from lead_router.app.streams import try_stream
 from lead_router.app.wiring import Wired, rollout_of, store_of, wire
 from lead_router.core.ages import age
+from lead_router.core.counted import counted
 from lead_router.core.duty import moment_of, on_duty
 from lead_router.core.hidden import scrub
 from lead_router.core.model import Configuration, Mode, Snapshot, Switch
@@ -21,7 +22,7 @@ from lead_router.core.rotation import who_is_next
 from lead_router.errors import LeadRouterError, Misconfigured, Transient
 from lead_router.jobs import Copy, back_up, damage, doubt, known_orgs, missing_file, whereabouts
 from lead_router.loops.verification import suspected
-from lead_router.ports import Finding, JobStore, QueueView
+from lead_router.ports import Finding, JobStore, ListenerView, QueueView
 from lead_router.ports.books import Books
 from lead_router.ports.notices import ChannelView
 from lead_router.salesforce.activities import readable
@@ -35,6 +36,10 @@ NEXT_SHOWN = 3
 _MEND = (
     "stop the router, keep the file, and restore a copy or let `lead-router run` make a new one: the sweep finds every "
     "lead that is still unassigned, and the ledger keeps each from being given out twice"
+)
+_SILENT = (
+    "that one more subscribes, as `stream` below says, is no proof that it hears: see in Setup that changes of "
+    "leads are published (Change Data Capture), and the integration user read them; until then sweeps find what comes"
 )
 START_ROUTER = "start it: `lead-router run`, or its service; where one runs, its log says why it does not listen"
 
@@ -55,7 +60,8 @@ class GroupStatus:
 class Status:
     """Everything `status` shows; `no_router` says why it seems that none runs, `org_fault` why groups are missing.
 
-    `org_away`: Salesforce did not answer; False: a person must change something first.
+    `org_away`: Salesforce did not answer; False: a person must change something first. `not_ready`: what the running
+    router says is not as it should be, where it can be asked.
     """
 
     database: str
@@ -66,6 +72,7 @@ class Status:
     warnings: tuple[str, ...]
     org_fault: str | None
     org_away: bool
+    not_ready: tuple[str, ...] = ()
 
 
 def open_jobs(settings: Settings, wired: Wired | None = None) -> JobStore:
@@ -229,8 +236,18 @@ def _database(settings: Settings) -> list[Finding]:
     return [Finding(name, ok=True, detail=told), _router(queue), *_dead_jobs(queue)]
 
 
+def silence(one: ListenerView) -> str:
+    """Since when a stream that ought to bring events brings none."""
+    came = counted(one.silent_leads, "lead")
+    return f"SILENT since {one.silent_since:%Y-%m-%d %H:%M:%SZ}: {came} came without an event"
+
+
 def _router(queue: QueueView) -> Finding:
     told = no_router(queue)
+    for one in queue.listeners:
+        if one.listens and one.silent_since is not None:
+            detail = f"one listens, and its stream is {silence(one)}"
+            return Finding("router", ok=False, detail=detail, remedy=_SILENT, warning=True)
     if told is None or not queue.listeners:  # before the first start there is nothing to put right
         return Finding("router", ok=True, detail=told or "one listens")
     return Finding("router", ok=False, detail=f"none runs: {told}", remedy=START_ROUTER, warning=True)

@@ -41,6 +41,14 @@ def ask(words: argparse.Namespace) -> int:
     return 0 if yes else 1
 
 
+def why_not_ready(address: str) -> tuple[str, ...]:
+    """What the router that answers there lacks; empty where nothing is lacking, or where none can be asked."""
+    if not address or host_and_port(address)[1] == 0:
+        return ()
+    _, answer = asked(*host_and_port(address), PATHS["ready"])
+    return tuple(f"{fault['part']}: {fault['reason']}" for fault in answer.get("faults", ()) if "state" in answer)
+
+
 def asked(host: str, port: int, path: str) -> tuple[bool, Mapping[str, Any]]:
     """Whether the router says yes, and its answer; where there is none, one of our own with the reason."""
     connection = HTTPConnection(_EVERY_ADDRESS.get(host, host), port, timeout=REQUEST_S)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from lead_router import app, log
-from lead_router.app.looking import GroupStatus
+from lead_router.app.looking import GroupStatus, silence
 from lead_router.app.naming import group_told
+from lead_router.cli.asking import why_not_ready
 from lead_router.cli.given import file_of, settings_of
 from lead_router.cli.notices import channels_table
 from lead_router.cli.show import as_json, readable, table
@@ -30,13 +31,15 @@ def run(words: argparse.Namespace) -> int:
 
 def status(words: argparse.Namespace) -> int:
     """`status`: the queue at a glance."""
-    seen = app.status(settings_of(words))
+    settings = settings_of(words)
+    seen = replace(app.status(settings), not_ready=why_not_ready(settings.health_address))
     code = _code(seen)
     if words.json:
         print(as_json(seen))
         return code
     print(f"job database: {seen.database}")
-    print(f"router: {_router(seen)}\n")
+    print(f"router: {_router(seen)}")
+    print("".join(f"not ready: {reason}\n" for reason in seen.not_ready))
     queue = seen.queue
     counts = (queue.queued, queue.due, queue.held, queue.working, queue.done, queue.dead, queue.quarantined)
     print(table(("queued", "due", "held", "working", "done", "dead", "quarantined"), [counts]))
@@ -85,8 +88,7 @@ def _listening(queue: QueueView) -> str:
 
 def _heard(one: ListenerView) -> str:
     if one.silent_since is not None:
-        leads = f"{one.silent_leads} lead{'s' * (one.silent_leads != 1)}"
-        return f"SILENT since {one.silent_since:%Y-%m-%d %H:%M:%SZ}: {leads} came without an event"
+        return silence(one)
     return "subscribed" if one.subscribed else "connecting"
 
 
