@@ -118,8 +118,7 @@ def explained_in(
     history = rounds_of(wired.rest, found.id)
     observed = () if store is None else thoughts_of(store, found.id)
     given = [*(one.owner_id for one in history), *(one.owner_id for one in observed)]
-    would = owner_of(told_of(account))
-    owners = (found.owner_id, owner_of(account.decision), would, *account.former, *given)
+    owners = (found.owner_id, *map(owner_of, (account.decision, told_of(account))), *account.former, *given)
     told = Explained(
         lead=found.id,
         owner_id=found.owner_id,

@@ -21,6 +21,7 @@ from lead_router.audit.judging import (
 from lead_router.audit.judging.answers import Assumed, Audit
 from lead_router.audit.judging.opening import Opening
 from lead_router.audit.judging.pools import Pool
+from lead_router.audit.judging.roles import Given, Roles
 from lead_router.audit.past import Past
 from lead_router.core.counted import counted
 
@@ -34,9 +35,7 @@ def judge(past: Past, assumed: Assumed) -> Audit:
     opening = Opening(past.hours, past.since, past.until)
     firsts = [each[0] for each in given if each]
     without = [story for story, each in zip(past.stories, given, strict=True) if not each]
-    by_machine = pools.first_by_machine(firsts, known)
-    if not past.history:  # who created a lead is known, not who gave it to the owner that it has now
-        by_machine = [replace(one, by="") for one in by_machine]
+    by_machine = _by_machine(past, firsts, known)
     found_pools = pools.pools(by_machine)
     owners = ((story, each[0].owner if each else "") for story, each in zip(past.stories, given, strict=True))
     changes = past.history
@@ -69,6 +68,12 @@ def judge(past: Past, assumed: Assumed) -> Audit:
     )
     named = replace(audit, names=_names(past))
     return replace(named, findings=findings.found(named, past))
+
+
+def _by_machine(past: Past, firsts: Sequence[Given], known: Roles) -> list[Given]:
+    """Without a history it is known who created a lead, not who gave it to the owner that it has now."""
+    found = pools.first_by_machine(firsts, known)
+    return found if past.history else [replace(one, by="") for one in found]
 
 
 def _unsure(past: Past, found: Sequence[Pool]) -> Iterator[str]:
