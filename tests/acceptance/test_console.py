@@ -45,6 +45,7 @@ def test_the_demo_goes_on_with_the_console_until_it_is_interrupted(tmp_path):
         demo.kill()
 
     assert any(line.startswith("leads          40") for line in told)
+    assert re.search(r"^other commands: .* --env-file \S+ status$", "".join(told) + rest, re.MULTILINE)
     assert "Hana 1" in groups
     assert "absent until" in groups
     assert "1 assign" in words(plan)

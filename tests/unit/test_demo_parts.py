@@ -10,7 +10,7 @@ import pytest
 from lead_router.demo import scenario
 from lead_router.demo.performance import play
 from lead_router.demo.progress import Progress, line
-from lead_router.demo.stage import SimulatedOrg, router_environment
+from lead_router.demo.stage import SimulatedOrg, Stage, router_environment
 from lead_router.demo.witness import Tally, waits_ms
 from lead_router.errors import Misconfigured
 from lead_router.settings import load
@@ -84,6 +84,20 @@ def test_the_router_gets_the_demos_settings_and_none_of_the_shells():
 
     assert given["PATH"] == "/bin"
     assert (settings.login_url, settings.workers, settings.database) == (org.url, 1, "sqlite:////x/jobs.db")
+
+
+def test_other_commands_get_the_demos_settings_by_a_file_that_nobody_else_may_read(tmp_path):
+    """What the router is given, its health address among it, so that status, explain and /metrics can be tried."""
+    stage = Stage(tmp_path, SimulatedOrg("http://localhost:1", "00D000000000001AAA", "lead-router"))
+    quiet = load(stage.environment({}))
+    stage.opened()
+    written = stage.settings_file()
+    settings = load({}, written)
+
+    assert quiet.health_address == ""
+    assert settings == load(stage.environment({}))
+    assert settings.health_address.startswith("127.0.0.1:")
+    assert (written.parent, written.stat().st_mode & 0o777) == (tmp_path, 0o600)
 
 
 def test_a_stream_that_is_not_installed_is_told_before_anything_is_started(monkeypatch, capfd):

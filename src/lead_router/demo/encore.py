@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -39,11 +40,15 @@ def hold(stage: Stage, witness: Witness, form: Form, seed: int, out: TextIO) -> 
 
     Raises ContractMismatch where the router or the console ends by itself.
     """
+    stage.opened()
     stage.start_router()
     stage.await_subscription()
     _one_is_away(stage, witness)
     with _console(stage) as console:
-        print("the org and the router go on, with a lead every two seconds; Ctrl-C ends all", file=out, flush=True)
+        print("the org and the router go on, with a lead every two seconds; Ctrl-C ends all", file=out)
+        program = f"{shlex.quote(sys.executable)} -m lead_router"
+        print(f"other commands: {program} --env-file {stage.settings_file()} status", file=out)
+        print(f"health and metrics: http://{stage.health}/readyz, http://{stage.health}/metrics", file=out, flush=True)
         try:
             for number, post in enumerate(cycle(tell(seed + 1, LEADS).posts)):
                 stage.check_router()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -42,12 +43,29 @@ class Stage:
         self.database = f"sqlite:///{folder / 'jobs.db'}"
         self.log = folder / LOG
         self.folder = folder
+        self.health = ""
         self._router: subprocess.Popen[bytes] | None = None
         self._told = 0
 
     def environment(self, shell: Mapping[str, str]) -> dict[str, str]:
         """What the router, and whoever looks at its work, is started with."""
-        return router_environment(shell, self.org, self.database)
+        return router_environment(shell, self.org, self.database) | (
+            {"LEAD_ROUTER_HEALTH_ADDRESS": self.health} if self.health else {}
+        )
+
+    def opened(self) -> None:
+        """From its next start on the router answers how it is, at a port of this machine that is free now."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.health = f"127.0.0.1:{free.getsockname()[1]}"
+
+    def settings_file(self) -> Path:
+        """The router's settings, for other commands; only this user may read them, as a secret is among them."""
+        path = self.folder / "demo.env"
+        path.touch(mode=0o600)
+        own = self.environment({})
+        path.write_text("".join(f"{name}={own[name]}\n" for name in own if name not in NO_PROXY), encoding="utf-8")
+        return path
 
     def start_router(self) -> None:
         """Start the router as an operator would: by its settings in the environment, and none of this shell's."""
