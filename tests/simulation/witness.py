@@ -22,6 +22,7 @@ LEDGER = "Lead_Assignment__c"
 ENDS = ("status", "outcome")  # what only the attempt that holds the claim writes, once
 WAITS = ("held: group", "held: waits behind")  # how a job says that its lead waits for members
 OUTAGES = {"LoginRefused", *(kind.__name__ for kind in Transient.__subclasses__())}
+UNSEEN = ("skipped: gone", "skipped: deleted")  # a sweep that sees the lead after all begins such a job anew
 LEASE_MS = 1_000  # by which the lease of a sweep is over in earnest
 
 
@@ -166,6 +167,10 @@ class Witness:
                 self._done[known] = job
                 if job["lead_id"] not in open_leads:
                     self._left_behind(host, job)
+            elif former is not None and former["outcome"] in UNSEEN and job["status"] != "done":
+                del self._done[known]
+            elif former is not None and former["outcome"] in UNSEEN:
+                self._done[known] = job
             elif former is not None and any(job[name] != former[name] for name in ENDS):
                 told = [(one["status"], one["outcome"]) for one in (former, job)]
                 self.faults.append(f"job {job['id']} of {host.name} had ended, and was ended again: {told}")
