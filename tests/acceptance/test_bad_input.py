@@ -82,7 +82,7 @@ def test_a_bad_setting_is_refused_by_name(org, tmp_path, settings, texts):
             "Key__c = 'north'",
             {"Fallback_Queue__c": "Nowhere"},
             {"Fallback_Queue__c": None},
-            ("North", "Nowhere", "no queue has this developer name"),
+            ("'north'", "Nowhere", "no queue has this developer name"),
         ),
     ],
     ids=["unknown field", "two targets", "absent queue"],

@@ -31,6 +31,6 @@ def test_the_report_in_words_and_for_machines(tmp_path):
     assert (empty.code, empty.out.strip()) == (0, "nothing was observed yet")
     assert (shown.code, shown.out.splitlines()[0]) == (
         0,
-        "group north: 1 leads observed; nothing to compare yet (0 agreed, 0 differed)",
+        "group 'north': 1 lead observed; nothing to compare yet (0 agreed, 0 differed)",
     )
     assert [(one["group"], one["unowned"]) for one in plain.json()] == [("north", 1)]

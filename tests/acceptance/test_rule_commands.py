@@ -50,9 +50,9 @@ def test_plan_prints_a_table_csv_or_json(run, tmp_path):
     plain = run("plan", "--csv", "leads.csv", "--json").json()
 
     assert [row["owner"] for row in rows] == [lead["owner"] for lead in plain["leads"]] == ["Ann", "Dia"]
-    assert [line.split()[:5] for line in islice(shown.splitlines(), 1, 3)] == [
-        ["line", "2", "assign", "Ann", "north"],
-        ["line", "3", "assign", "Dia", "south"],
+    assert [line.split()[:6] for line in islice(shown.splitlines(), 1, 3)] == [
+        ["line", "2", "assign", "Ann", "North", "(north)"],
+        ["line", "3", "assign", "Dia", "South", "(south)"],
     ]
     assert "2 leads as of " in shown
     assert "2 assign; nothing was written" in shown

@@ -372,4 +372,5 @@ PARAMETERS = {
     "rows": '[{"id": 1, "token": "t", "verb": "done", "outcome": "assigned", "key": "e1", "lead_id": "1"}]',
     "fence": None,
     "fence_channel": None,
+    "fence_holder": None,
 }
