@@ -52,7 +52,8 @@ STEPS = (8, 24)
 ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are routed while the storm still blows
 CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
-IDLE_ROUNDS_MAX = 25
+IDLE_ROUNDS, IDLE_ROUNDS_MAX = 2, 25
+ROUNDS_APART = 8  # at most, from one time that all loops are asked to the next, though some are busy all the while
 WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1, "touch": 2, "enriching": 3}
 
 COMMIT_BIAS = 4  # a commit is that much likelier to be disturbed than anything else
@@ -438,16 +439,17 @@ class Play:
                     return
 
     def _quiet(self) -> None:
-        """All loops, until none of them has anything to do; those that had nothing are asked again at the end."""
+        """All loops, until twice none of them had anything to do: a step of the intake may renew its lease alone."""
         everybody = [(router, name) for router in self.routers for name in router.names]
-        asked = everybody
-        for _ in range(IDLE_ROUNDS_MAX):
+        asked, idle = everybody, 0
+        for number in range(IDLE_ROUNDS_MAX):
             if self.trigger is not None:
                 self.trigger.goes_on()
             busy = [(router, name) for router, name in asked if self.step(router, name)]
-            if not busy and asked is everybody:
+            idle = idle + 1 if not busy and asked is everybody else 0
+            if idle == IDLE_ROUNDS:
                 return
-            asked = busy or everybody
+            asked = busy if busy and number % ROUNDS_APART else everybody  # what one brings another may have to do
             self.elapse(1.0 if busy and all(name == "intake" for _, name in busy) else 0.01)
 
 

@@ -385,10 +385,10 @@ def _ours(play: Play) -> list[Seen]:
 
 
 def _as_it_was(play: Play, member: Row, begun: int, before: int) -> bool:
-    """Whether nobody but the rotation changed the member during the step."""
+    """Whether nobody but the rotation changed the member during the step, not even for a moment."""
     names = ("Active__c", "Weight__c")
-    now = play.witness.state(member["Id"], before) or member
-    return all(now[name] == member[name] for name in names)
+    seen = (one or member for one in play.witness.states(member["Id"], begun, before))
+    return all(one[name] == member[name] for one in seen for name in names)
 
 
 def _apart(lead: Row, other: Row) -> bool:

@@ -223,16 +223,19 @@ class Witness:
         lead = company.row(lead_id)
         if lead is None or lead["IsConverted"]:
             return
-        if job["outcome"].endswith("already routed"):
+        if job["outcome"].endswith(("already routed", "its owner was changed")):  # the latter of the first-touch clock
             self._not_looked_for(host, job, lead)
             return
         if lead["OwnerId"] in company.intakes and self.still(lead_id, since, len(self.commits)):
             self.faults.append(f"job {job['id']} of {host.name} is done, {job['outcome']}, and {lead_id} has no owner")
 
     def _not_looked_for(self, host: Host, job: Row, lead: Row) -> None:
-        """A job finds its lead routed, and given back by now: as long as it was open, no sweep took that for news."""
+        """A job finds its lead routed, or with another owner, and given back by now: as long as it was open, no sweep
+        took that for news.
+        """
         [row] = host.look("SELECT * FROM sweep WHERE org_id = :org_id") or [{}]
-        stands = job["idempotency_key"] in {one["Idempotency_Key__c"] for one in self._play.company.rows(LEDGER)}
+        keys = {one["Idempotency_Key__c"] for one in self._play.company.rows(LEDGER)}
+        stands = job["idempotency_key"] in keys or not job["outcome"].endswith("already routed")
         since = self._looked_at.get(host.name, 0)
         untouched = self.still(job["lead_id"], since, len(self.commits))
         looked_for = row.get("requested") or row.get("kept_until") or (row.get("begun_at") or 0) >= job["completed_at"]
