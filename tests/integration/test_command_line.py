@@ -253,12 +253,15 @@ def test_a_new_settings_file_says_which_settings_to_fill_in(folder, capsys):
     assert "`lead-router doctor`" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("verb", "words"), [("test", "--files DIR"), ("pull", "--to DIR"), ("push", "--from DIR")])
+@pytest.mark.parametrize(
+    ("verb", "words"),
+    [("test", "--files DIR"), ("pull", "--files DIR, --to DIR"), ("push", "--files DIR, --from DIR")],
+)
 def test_the_folder_of_a_rules_command_is_explained(capsys, verb, words):
     """No option stands without a word about it."""
     with pytest.raises(SystemExit):
         main(["rules", verb, "--help"])
-    assert f"{words} " in capsys.readouterr().out.partition("options:")[2].replace("  ", " ")
+    assert f"{words} " in " ".join(capsys.readouterr().out.partition("options:")[2].split())
 
 
 def test_an_example_address_is_shown_whole(folder, capsys, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -125,6 +126,8 @@ def test_a_lead_that_has_an_owner_is_told_with_what_would_be_done_had_it_just_co
     shown = _account(found)
 
     assert ": already owned. Had it just come in:\n" in shown
+    assert re.search(r"^as of \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ nothing would be done", shown, re.MULTILINE)
+    assert re.search(r"^Ann +could take it +now$", shown, re.MULTILINE)
     then = f"skip: already owned. Had it just come in: assign to Bob ({rig.rest_org.refs['bob']})."
     assert f"\ndecision: {then}" in shown
     assert _plain(found)["decision"].startswith(then)

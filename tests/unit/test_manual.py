@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -43,6 +44,14 @@ def test_every_example_can_be_typed(name, line):
 
     assert program == "lead-router"
     assert f"{asked.command} {getattr(asked, 'verb', '')}".strip().startswith(name)
+
+
+@pytest.mark.parametrize("command", ["check", "test", "pull", "push"])
+def test_every_command_of_rules_takes_their_folder_by_one_name(command):
+    """What was typed for one fits the next."""
+    words = parser().parse_args(["rules", command, "--files", "rules"])
+
+    assert Path("rules") in vars(words).values()
 
 
 def test_no_page_is_left_of_a_command_that_is_gone():

@@ -152,10 +152,12 @@ def _rules(command: argparse.ArgumentParser) -> None:
     test = verbs.add_parser("test", help="try the table cases of a folder on its rules, without an org")
     test.add_argument("--files", type=Path, metavar="DIR", required=True, help="the folder of rules and cases")
     pull = verbs.add_parser("pull", help="write the org's rules to files")
-    pull.add_argument("--to", type=Path, metavar="DIR", required=True, help="the folder; made if it is not there")
+    made = "the folder; made if it is not there"
+    pull.add_argument("--files", "--to", type=Path, metavar="DIR", required=True, dest="to", help=made)
     pull.add_argument("--force", action="store_true", help="overwrite changes that were not pushed, instead of keeping")
     push = verbs.add_parser("push", help="show what would change in the org, and with --yes change it")
-    push.add_argument("--from", type=Path, metavar="DIR", required=True, dest="folder", help="the folder of rules")
+    rules = "the folder of rules"
+    push.add_argument("--files", "--from", type=Path, metavar="DIR", required=True, dest="folder", help=rules)
     push.add_argument("--yes", action="store_true", help="write, unless the org's rules changed since they were pulled")
     push.add_argument("--delete-all", action="store_true", help="go on where the files hold no rules at all")
     for one in (check, pull, push):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC
 from typing import Any
 
 from lead_router import app
@@ -119,7 +120,7 @@ def _account(told: Explained) -> str:
     lines = [f"lead {told.lead}: status {told.status or '-'}, owned by {owner}", ""]
     lines += [*_rounds(told.history, told.names), *_thoughts(told.observed, told.names), *_jobs(told)]
     lines += [*filter(None, (told.first_touch,)), ""]
-    as_of = f"as of {account.at:%Y-%m-%d %H:%M:%S%z}"
+    as_of = f"as of {account.at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}"
     if account.settled:
         provided = account.provided[:1].upper() + account.provided[1:]
         lines.append(f"{as_of} nothing would be done: {account.settled}. {provided}:")
@@ -179,5 +180,5 @@ def _group(group: GroupAccount) -> list[str]:
     head = f"\ngroup {group_told(group.key, group.name)} ({group.mode}), turn {group.next_turn} is next:"
     if not group.members:
         return [head, "it has no members"]
-    rows = [(one.name, standing(one), one.available_at if one.reason else None) for one in group.members]
+    rows = [(one.name, standing(one), one.available_at if one.reason else "now") for one in group.members]
     return [head, table(("member", "standing", "on duty from"), rows)]

@@ -6,6 +6,7 @@ import argparse
 import csv
 import sys
 from dataclasses import fields
+from datetime import UTC
 
 from lead_router import app
 from lead_router.app.planning import Plan, Planned
@@ -36,8 +37,8 @@ def _table(made: Plan) -> str:
     heads = ("lead", "decision", "owner", "group", "turn", *["first touch by"] * clocked, "reason")
     rows = [_row(one, made, clocked=clocked) for one in made.leads]
     shares = [(one.owner, _group(one.group, made), one.leads) for one in made.shares]
-    counts = ", ".join(f"{count} {word}" for word, count in made.counts.items()) or "no leads"
-    as_of = f"as of {made.at:%Y-%m-%d %H:%M:%S%z}{', each as though it had just come in' * made.anew}"
+    counts = ", ".join(f"{count:,} {word}" for word, count in made.counts.items()) or "no leads"
+    as_of = f"as of {made.at.astimezone(UTC):%Y-%m-%d %H:%M:%SZ}{', each as though it had just come in' * made.anew}"
     parts = [
         table(heads, rows) if rows else "",
         table(("owner", "group", "leads"), shares) if shares else "",
