@@ -217,6 +217,7 @@ def assignments_are_told(play: Play) -> Iterator[str]:
             by_itself = job["outcome"] in {"assigned", "fallback", "matched", "duplicate"}
             newer = job["created_at"] > _milliseconds(row["CreatedDate"]) + SKEW_MS
             gone = lead is None or lead["IsConverted"] or lead["OwnerId"] != row["Assigned_To__c"]
+            gone = gone or row["Lead__c"] is None  # it was deleted, which no undeletion undoes in the ledger
             taken = gone or touched.get(job["lead_id"], -1) > _commit_of(play, row["Id"])
             if not later and (by_itself or not (newer or taken or play.counts["clock: jump"])):
                 yield f"{job['lead_id']} was given out by job {job['id']} of {host.name}, and nobody is told of it"
