@@ -120,8 +120,10 @@ def test_ctrl_c_ends_any_other_command_with_130_and_no_traceback(tmp_path):
 def _struck(folder, module, number, *words):
     """`lead-router` with these words, in a process that sends itself a signal on the import of a module."""
     program = f"""
-import os, sys
+import os, signal, sys
 from lead_router.cli import main
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests may run behind a shell that had it ignored
 
 class Strike:
     def find_spec(self, name, path=None, target=None):
