@@ -24,19 +24,24 @@ def rig(tmp_path):
     made.close()
 
 
-@pytest.fixture
-def loop(rig):
-    """Its first look is made, at ten leads."""
-    rig.leads(10)
-    rig.drain()
-    made = Verifying(
+def _verifying(rig, **more):
+    return Verifying(
         SalesforceBooks(rig.rest_org.rest),
         rig.open(),
         now=rig.clock.now,
         monotonic=rig.clock.monotonic,
         every_s=EVERY_S,
         breaker=rig.breaker,
+        **more,
     )
+
+
+@pytest.fixture
+def loop(rig):
+    """Its first look is made, at ten leads."""
+    rig.leads(10)
+    rig.drain()
+    made = _verifying(rig)
     assert not made.step()
     rig.clock.advance(FIRST_S)
     assert made.step()
@@ -148,15 +153,7 @@ def test_monitoring_is_told_how_many_groups_have_drifted_until_they_are_put_righ
     rig.leads(10)
     rig.drain()
     metrics = Metrics()
-    loop = Verifying(
-        SalesforceBooks(rig.rest_org.rest),
-        rig.open(),
-        now=rig.clock.now,
-        monotonic=rig.clock.monotonic,
-        every_s=EVERY_S,
-        breaker=rig.breaker,
-        meter=metrics,
-    )
+    loop = _verifying(rig, meter=metrics)
 
     def drifted_groups():
         rig.clock.advance(EVERY_S)
