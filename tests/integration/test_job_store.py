@@ -747,6 +747,23 @@ def test_discards_are_told_with_the_time_of_the_last(database: Database) -> None
     assert found == {lead_id(1): store.job(4).completed_at}
 
 
+def test_jobs_of_leads_given_by_hand_are_told_apart(database: Database) -> None:
+    """Whatever became of them; neither other jobs of these leads nor other leads' are among them."""
+    store = database.open()
+    hand = "0055f000000AAAAAA0"
+    store.record([new_job(1), new_job(2, lead=1, given_by=hand), new_job(3, lead=2, given_by=hand)])
+    store.end([(job, Done("skipped: already owned")) for job in claim(store, limit=10)])
+    store.record([new_job(4, lead=1, given_by=hand)])
+    store.end([(job, Done("skipped: already owned")) for job in claim(store, limit=1)])
+    found = store.by_hand([lead_id(1), lead_id(9)])
+
+    assert [(one.id, one.status, one.payload) for one in found] == [
+        (2, "done", {"given_by": hand}),
+        (4, "queued", {"given_by": hand}),
+    ]
+    assert store.by_hand([]) == []
+
+
 class TestWaiting:
     """Leads that wait for members keep their place until something else becomes of them."""
 

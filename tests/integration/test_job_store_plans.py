@@ -86,3 +86,18 @@ def test_a_shared_claim_reads_what_it_takes(shared: Database, index, analysed):
         shared.execute("ANALYZE routing_job")
 
     assert (pages(shared) <= PAGES_PER_JOB_MAX) is (index is None)
+
+
+@pytest.mark.parametrize("analysed", [False, True], ids=["without statistics", "with statistics"])
+def test_who_gave_a_lead_is_read_by_its_own_index(database: Database, *, analysed: bool):
+    """Leads that others change by the thousand are asked about, and thousands of jobs are done."""
+    database.open()
+    fill(database)
+    if analysed:
+        database.execute("ANALYZE routing_job")
+    explain = "EXPLAIN QUERY PLAN" if database.embedded else "EXPLAIN"
+    engine = database.engine()
+    rows = engine.write([(f"{explain} {sql.BY_HAND}", {"org_id": ORG, "rows": '[{"lead_id": "1"}]'})])[0]
+    engine.close()
+
+    assert "routing_job_by_hand" in str([dict(row) for row in rows])

@@ -137,3 +137,78 @@ def test_a_lead_that_is_returned_over_and_over_is_held(rig: Rig):
     assert seen["Routing_Error__c"] == "was routed anew 3 times within an hour: see who or what returns it"
     assert (turns, rig.owner(other) in ("Ann", "Bob")) == ([1, 2, 3, 4], True)
     assert rig.owner(lead) in ("Ann", "Bob")
+
+
+def off_duty(rig: Rig) -> None:
+    """Nobody of Asia takes leads."""
+    org = rig.rest_org
+    (asia,) = (one["Id"] for one in org.rows("Round_Robin_Group__c") if one["Key__c"] == "asia")
+    for row in org.rows("Round_Robin_Member__c"):
+        if row["Group__c"] == asia:
+            org.update(row["Id"], Active__c=False)
+
+
+def shown(rig: Rig, lead: str) -> tuple[str, str | None, str | None]:
+    return (rig.owner(lead), *rig.shown(lead))
+
+
+def test_a_lead_that_is_to_go_elsewhere_no_more_shows_again_what_it_showed(rig: Rig):
+    """P62: its country was wrong for a while in which nobody could take it: it is held, and then assigned as before."""
+    rig.rest_org.update(rig.rest_org.refs["emea"], Reroute__c="Reroute")
+    off_duty(rig)
+    life = Life(rig)
+    lead = rig.rest_org.lead(Country="Belgium")
+    life.goes_on()
+    rig.rest_org.update(lead, Country="Japan")
+    life.goes_on()
+    meanwhile = shown(rig, lead)
+    rig.rest_org.update(lead, Country="Belgium")
+    life.goes_on()
+    life.goes_on()
+
+    assert meanwhile[:2] == ("Ann", "Held")
+    assert shown(rig, lead) == ("Ann", "Assigned", None)
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["at once", "held meanwhile"])
+def test_who_gave_a_lead_back_and_took_it_again_keeps_it_whatever_changes(rig: Rig, *, held: bool):
+    """P62: a person's claim is kept, though the owner is the one that the last routing chose."""
+    org, ann = rig.rest_org, rig.rest_org.refs["ann"]
+    org.update(org.refs["emea"], Reroute__c="Reroute")
+    life = Life(rig)
+    lead = org.lead(Country="Belgium", Status="Working - Contacted")
+    life.goes_on()
+    for name in ("ann", "bob"):
+        org.update(org.refs[f"{name}_emea"], Active__c=False)
+    org.update(lead, OwnerId=org.queue("Lead_Intake"))
+    if held:
+        life.goes_on()
+    org.update(lead, OwnerId=ann)
+    life.goes_on()
+    org.update(lead, Country="Japan")
+    life.goes_on()
+    life.goes_on()
+
+    assert (rig.owner(lead), rig.turns()) == ("Ann", [1])
+    assert rig.shown(lead)[0] == (None if held else "Assigned")
+
+
+def test_an_owned_lead_left_queued_is_routed_anew_once_somebody_can_take_it(rig: Rig):
+    """The router inside left it so, and no event will tell that it waits: it goes on showing Queued until then."""
+    org = rig.rest_org
+    org.update(org.refs["emea"], Reroute__c="Reroute")
+    off_duty(rig)
+    life = Life(rig)
+    lead = org.lead(Country="Belgium", Status="Working - Contacted")
+    life.goes_on()
+    org.update(lead, Country="Japan", Routing_Status__c="Queued", Routing_Error__c="a record stayed locked")
+    rig.upkeep(sweep_every_s=1.0).step()
+    rig.drain(life.router)
+    meanwhile = shown(rig, lead)
+    for row in org.rows("Round_Robin_Member__c"):
+        org.update(row["Id"], Active__c=True)
+    rig.open().ask_held()
+    rig.drain(life.router)
+
+    assert meanwhile == ("Ann", "Queued", "a record stayed locked")
+    assert shown(rig, lead) == ("Yui", "Assigned", None)

@@ -143,6 +143,33 @@ def test_a_change_that_is_no_reason_leaves_the_lead_alone(one, pools, ledger):
     assert given(configuration(*TWO), one, pools, ledger, question) == Skip(question, "already owned")
 
 
+@pytest.mark.parametrize(("at", "again"), [(NOW - timedelta(milliseconds=1), True), (NOW, False), (LATER, False)])
+@pytest.mark.parametrize("cause", [Cause.CHANGED, Cause.WAITING], ids=["changed", "left queued"])
+def test_who_has_given_a_lead_back_and_taken_it_again_keeps_it(cause, at, again):
+    """P62: it has the owner that its last routing gave it, by a person's own hand all the same, as events tell."""
+    one = owned(Country="JP", queued=cause is Cause.WAITING)
+    seen = replace(snapshot([one], groups(), [routed("A")]), by_hand={lead_id(1): at})
+    (decision,) = decide(configuration(*TWO), seen, [asked(cause)])
+    assert isinstance(decision, Assign if again else Skip)
+
+
+@pytest.mark.parametrize(("queued", "shown"), [(True, False), (False, True)])
+def test_an_owned_lead_that_shows_queued_goes_on_showing_it_while_nobody_can_take_it(queued, shown):
+    """By that alone it is known that it is to be routed anew; one that its own job remembers shows Held."""
+    pools = [pool("emea", "AB", reroute=Reroute.REROUTE), pool("apac", "")]
+    one, question = owned(Country="JP", queued=queued), asked(Cause.WAITING if queued else Cause.CHANGED)
+    decision = given(configuration(*TWO), one, pools, [routed("A")], question)
+    assert isinstance(decision, Hold)
+    assert decision.shown is shown
+
+
+def test_an_unassigned_lead_that_shows_queued_shows_held_as_any_other():
+    """It wants an owner whatever it shows."""
+    decision = given(configuration(), lead(1, queued=True), [pool("emea", "")], [], ask(1))
+    assert isinstance(decision, Hold)
+    assert decision.shown
+
+
 QUEUED = {"queued": True, "status": "New", "told": "its status was set back: a record stayed locked"}
 BOTH = replace(configuration(*TWO), intake_statuses=STATUS.intake_statuses)
 

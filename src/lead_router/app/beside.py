@@ -14,7 +14,7 @@ from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Configuration, Elder, Lead, Snapshot
 from lead_router.errors import LeadRouterError
 from lead_router.loops.asks import ask_of
-from lead_router.loops.reading import LEADS_MAX, WAITING_MAX, joined, with_hops
+from lead_router.loops.reading import LEADS_MAX, WAITING_MAX, joined, with_kept
 from lead_router.ports import JobStore, Org, Sibling
 from lead_router.settings import Settings
 
@@ -49,7 +49,7 @@ def with_elders(
 
 def hopped(store: JobStore | None, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
     """The snapshot with scores, and with what providers have answered, as far as a store is at hand; none is asked."""
-    return with_added(configuration, snapshot, {}) if store is None else with_hops(store, configuration, snapshot)
+    return with_added(configuration, snapshot, {}) if store is None else with_kept(store, configuration, snapshot)
 
 
 def own_ask(store: JobStore, ask: Ask, at: datetime) -> Ask:

@@ -28,7 +28,18 @@ from lead_router.core.model import (
     Switch,
 )
 from lead_router.core.overtaking import joins, line_up
-from lead_router.core.reopening import Early, Late, Left, Settled, Wanted, given, returned, settled_status, want_of
+from lead_router.core.reopening import (
+    Early,
+    Late,
+    Left,
+    Settled,
+    Wanted,
+    given,
+    returned,
+    settled_status,
+    stays_queued,
+    want_of,
+)
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
 from lead_router.core.table import Case, Table, age, former_of, laid, last_round, note_open_lead, routed_before
 from lead_router.core.taken import taken
@@ -70,7 +81,10 @@ def _decision(table: Table, ask: Ask) -> Decision:
         case Early(reason=reason, retry_s=retry_s):
             return Hold(ask, lead, reason, min(retry_s, HOLD_RETRY_MAX_S), shown=False)
         case Wanted() | Late():
-            return _given_out(table, ask, lead, want)
+            decision = _given_out(table, ask, lead, want)
+            if isinstance(decision, Hold) and stays_queued(table.configuration, lead):
+                return replace(decision, shown=False)
+            return decision
 
 
 def _given_out(table: Table, ask: Ask, lead: Lead, want: Wanted | Late) -> Decision:

@@ -110,6 +110,7 @@ class Snapshot:
     leads (in `leads`) wait for members (`Hold.group_id`). `elders` are living jobs that share submission keys with this
     batch's; where their leads were not read, they wait. `touches` are by lead id when an activity first touched it
     since it was given out, read where a reminder or a deadline may be due; `blind`: this user may not read activities.
+    `by_hand` are by lead id when a person last gave it to someone, as far as events of that are kept and asked for.
     """
 
     taken_at: datetime
@@ -126,3 +127,4 @@ class Snapshot:
     elders: tuple[Elder, ...] = ()
     touches: Mapping[str, datetime] = field(default_factory=dict)
     blind: bool = False
+    by_hand: Mapping[str, datetime] = field(default_factory=dict)

@@ -8,7 +8,19 @@ from typing import Final, TypeAlias
 
 from lead_router.core.fallback import chain
 from lead_router.core.keys import untouched_round
-from lead_router.core.model import Ask, Cause, Lead, LedgerRow, Outcome, Reroute, Status, Switch, ToGroup, ToMatched
+from lead_router.core.model import (
+    Ask,
+    Cause,
+    Configuration,
+    Lead,
+    LedgerRow,
+    Outcome,
+    Reroute,
+    Status,
+    Switch,
+    ToGroup,
+    ToMatched,
+)
 from lead_router.core.rules import is_unassigned, matching, status_is_intake
 from lead_router.core.table import Table, routed_before
 from lead_router.core.terms import Running, Stopped, running
@@ -138,6 +150,11 @@ def _left_over(table: Table, lead: Lead, last: LedgerRow) -> str | None:
     return _other_group(table, lead, last)
 
 
+def stays_queued(configuration: Configuration, lead: Lead) -> bool:
+    """Whether the lead is to show Queued while it waits: by that alone it is known that it is to leave its owner."""
+    return lead.queued and lead.owner_id not in configuration.intake_owners
+
+
 def settled_status(table: Table, lead: Lead) -> Status | None:
     """What a lead shows that wants nothing: what its last routing wrote, None where none wrote on it."""
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
@@ -150,14 +167,16 @@ def settled_status(table: Table, lead: Lead) -> Status | None:
 def given(table: Table, ask: Ask, lead: Lead) -> bool:
     """Whether the lead has the owner that a routing gave it after what is asked about: Held then came upon it too late.
 
-    One that was returned and held, and then taken by whoever had it before, was routed earlier.
+    So has one that was to leave that owner, and is so no more. One that was returned and held, and then taken by
+    whoever had it before, was routed earlier.
     """
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
     if last is None or last.assigned_to != lead.owner_id:
         return False
     since = ask.event_at.replace(microsecond=0)  # the times of rows are to the second
     later = last.created_at is not None and last.created_at >= since
-    return later or last.idempotency_key == ask.idempotency_key
+    kept = ask.cause in {Cause.STATUS, Cause.CHANGED} and not _by_hand(table, lead, last)
+    return later or kept or last.idempotency_key == ask.idempotency_key
 
 
 def returned(table: Table, ask: Ask, lead: Lead) -> bool:
@@ -165,6 +184,14 @@ def returned(table: Table, ask: Ask, lead: Lead) -> bool:
     if lead.is_converted or (ask.idempotency_key not in table.routed and ask.cause is not Cause.UNTOUCHED):
         return False
     return is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=True)
+
+
+def _by_hand(table: Table, lead: Lead, last: LedgerRow) -> bool:
+    """Whether a person gave it to someone after its last routing, as far as events tell: it may have been given back,
+    and taken by whoever had it before.
+    """
+    at = table.snapshot.by_hand.get(lead.id)
+    return at is not None and last.created_at is not None and at >= last.created_at
 
 
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
@@ -175,6 +202,7 @@ def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
         or group is None
         or group.reroute is not Reroute.REROUTE
         or last.assigned_to != lead.owner_id
+        or _by_hand(table, lead, last)
     ):
         return None
     met = matching(table.book, lead, table.snapshot.taken_at)

@@ -184,6 +184,17 @@ DISCARDS: Final = """
     GROUP BY lead_id
 """
 
+_OF_LEADS: Final = "lead_id IN (SELECT r.value ->> 'lead_id' FROM {rows})"
+
+ALL_JOBS: Final = """
+    SELECT id, status, lead_id, idempotency_key, attempts, max_attempts, next_run_at, locked_by, lease_until,
+           last_error, outcome, created_at, completed_at, payload
+    FROM routing_job WHERE org_id = :org_id
+"""
+
+# Its condition, too, is the index's own.
+BY_HAND: Final = ALL_JOBS + " AND replace(payload, '\"given_by\"', '') <> payload AND " + _OF_LEADS + " ORDER BY id"
+
 ASK_HELD: Final = """
     UPDATE routing_job SET next_run_at = {now} WHERE id IN (
         SELECT j.id FROM routing_job AS j
@@ -244,12 +255,6 @@ DISCARD: Final = """
     UPDATE routing_job SET status = 'done', outcome = :outcome, completed_at = {now}
     WHERE id = :id AND org_id = :org_id AND status = 'dead'
     RETURNING id
-"""
-
-ALL_JOBS: Final = """
-    SELECT id, status, lead_id, idempotency_key, attempts, max_attempts, next_run_at, locked_by, lease_until,
-           last_error, outcome, created_at, completed_at, payload
-    FROM routing_job WHERE org_id = :org_id
 """
 
 JOB: Final = ALL_JOBS + " AND id = :id"

@@ -177,6 +177,11 @@ class SqlJobStore(SqlListeners, SqlSweeps, SqlChronicle, SqlEnrichments, SqlNoti
         rows = self._read(sql.DISCARDS, rows=listed({"lead_id": lead_id} for lead_id in lead_ids))
         return {row["lead_id"]: views.instant(row["discarded_at"]) for row in rows}
 
+    def by_hand(self, lead_ids: Sequence[str]) -> list[JobView]:
+        """Oldest first."""
+        rows = listed({"lead_id": lead_id} for lead_id in lead_ids)
+        return [views.job_view(row) for row in self._read(sql.BY_HAND, rows=rows)] if lead_ids else []
+
     def queue(self) -> QueueView:
         """Three statements in one snapshot: counts, the streams' positions, and who listens."""
         looks = (sql.COUNTS, sql.STREAMS, listener_statements.LISTENERS)

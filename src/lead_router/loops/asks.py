@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from lead_router.core.ids import is_id, to18
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Ask, Cause, Configuration, Hold
-from lead_router.ports import Job, Release, Sibling, Waiting
+from lead_router.ports import Job, JobView, Release, Sibling, Waiting
 
 REST_MIN_S = 1.0
 REST_MAX_S = 900.0
@@ -16,13 +16,18 @@ UNASSIGNED_UNDER = "unassigned_under"  # the payload's word for the owner of a l
 
 def ask_of(job: Job | Waiting | Sibling) -> Ask:
     """The job's question. What its payload does not tell, or in unknown words, is as for a new lead."""
-    told, cause = job.payload.get("event_at"), job.payload.get("cause")
-    event_at = datetime.fromisoformat(told) if isinstance(told, str) else job.created_at
+    cause = job.payload.get("cause")
     known = Cause(cause) if cause in set(Cause) else Cause.WAITING
     owner = job.payload.get(UNASSIGNED_UNDER)
     before = to18(owner) if isinstance(owner, str) and is_id(owner) else None
     held = isinstance(job, Waiting) or (isinstance(job, Job) and job.held)
-    return Ask(job.id, job.idempotency_key, job.lead_id, event_at, job.age_s, known, before, held)
+    return Ask(job.id, job.idempotency_key, job.lead_id, event_at(job), job.age_s, known, before, held)
+
+
+def event_at(job: Job | JobView | Waiting | Sibling) -> datetime:
+    """When that happened which the job is about, by Salesforce's clock; else when it was recorded, by our own."""
+    told = job.payload.get("event_at")
+    return datetime.fromisoformat(told) if isinstance(told, str) else job.created_at
 
 
 def held(hold: Hold, configuration: Configuration, now: datetime) -> Release:

@@ -9,7 +9,7 @@ from lead_router.core.adding import with_added
 from lead_router.core.elders import awaited_by
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
-from lead_router.loops.asks import ask_of
+from lead_router.loops.asks import ask_of, event_at
 from lead_router.ports import Job, JobStore, Org, Sibling
 
 LEADS_MAX = 200  # of one snapshot
@@ -44,11 +44,26 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
     return replace(snapshot, waiting=tuple(ask_of(one) for one in waiting), elders=told)
 
 
-def with_hops(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
-    """The snapshot with what is known of its leads beside the org, and their scores, as far as these are on."""
+def with_kept(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with what the store keeps of its leads, and their scores, as far as these are on.
+
+    It keeps what providers answered, and the events that tell who gave a lead to someone. These are asked for where its
+    last routing gave the lead to the owner that it has, and may be about to take it away; one that brought about a
+    routing itself is older than that one.
+    """
     known = store.enrichments(sorted(snapshot.leads)) if configuration.enrichment is not None else {}
     answers = {key: one.result for key, one in known.items() if one.result is not None or one.status != "done"}
-    return with_added(configuration, snapshot, answers)
+    return with_added(configuration, _with_hands(store, configuration, snapshot), answers)
+
+
+def _with_hands(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
+    if configuration.rollout.reroutes is Switch.OFF:
+        return snapshot
+    last = {row.lead_id: row for row in sorted(snapshot.ledger, key=lambda row: row.round)}
+    kept = [one.id for one in snapshot.leads.values() if one.id in last and last[one.id].assigned_to == one.owner_id]
+    routed = {row.idempotency_key for row in snapshot.ledger}
+    told = [job for job in store.by_hand(sorted(kept)) if job.idempotency_key not in routed]
+    return replace(snapshot, by_hand={job.lead_id: event_at(job) for job in sorted(told, key=event_at)})
 
 
 def _ended(snapshot: Snapshot, ids: Iterable[str], elders: Collection[str]) -> list[str]:

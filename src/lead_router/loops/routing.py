@@ -10,6 +10,7 @@ from datetime import datetime
 import structlog
 
 from lead_router.core.model import Batch, Configuration, Decision, Hold, Observed, Skip, Snapshot, Status, Write
+from lead_router.core.reopening import stays_queued
 from lead_router.errors import LeadRouterError, Rejected, RowLocked
 from lead_router.loops import marking, news
 from lead_router.loops.asks import ask_of, held
@@ -18,7 +19,7 @@ from lead_router.loops.locked import Locked
 from lead_router.loops.observing import decided, observed
 from lead_router.loops.overriding import overridden, show, tell_returned
 from lead_router.loops.portions import Portion, commits, counted, halves, stuck, without
-from lead_router.loops.reading import read, with_hops
+from lead_router.loops.reading import read, with_kept
 from lead_router.loops.receipts import Resolution, failed, resolve, unforeseen
 from lead_router.loops.sending import JITTER_S, sent
 from lead_router.loops.taking import taken
@@ -105,7 +106,7 @@ class Routing:
         if portion.last and self._locked_out:  # each try may take ten seconds, in which new leads wait
             return self._put_back(portion, LOCKED_LATELY)
         found = read(self._org, self._store, self._configuration, portion.jobs)
-        found = with_hops(self._store, self._configuration, found)
+        found = with_kept(self._store, self._configuration, found)
         self._sight.note(found)
         snapshot = without(found, frozenset(self._unfit))
         asks = [ask_of(job) for job in portion.jobs]
@@ -256,7 +257,8 @@ class Routing:
         _log.error("group_stuck", leads=len(jobs), reason=text)
         ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}", keeps_place=True)) for job in jobs])
         leads = self._sight.leads
-        marks = [Mark(leads[one], Status.HELD, text) for one in sorted(ours) if one in leads]
+        known = (leads[one] for one in sorted(ours) if one in leads)
+        marks = [Mark(one, Status.HELD, text) for one in known if not stays_queued(self._configuration, one)]
         marking.mark(self._org, marks, self._still)
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:

@@ -226,6 +226,13 @@ class JobStore(Listeners, Sweeps, Chronicle, Enrichments, Notices, Observations,
         """When a person last ended a dead job for good, of those of the leads of which one did."""
         ...
 
+    def by_hand(self, lead_ids: Sequence[str]) -> list[JobView]:
+        """The jobs of these leads, as far as they are kept, whose events tell that a person gave the lead to someone.
+
+        Their payloads name that person under `given_by`.
+        """
+        ...
+
     def queue(self) -> QueueView:
         """The queue, the streams and the sweep at a glance."""
         ...
