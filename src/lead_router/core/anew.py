@@ -43,6 +43,7 @@ def _new(configuration: Configuration, lead: Lead) -> Lead:
         held=False,
         queued=False,
         failed=False,
+        blank=True,
         overridden_at=None,
         told="",
     )

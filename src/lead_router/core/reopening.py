@@ -187,11 +187,13 @@ def returned(table: Table, ask: Ask, lead: Lead) -> bool:
 
 
 def _by_hand(table: Table, lead: Lead, last: LedgerRow) -> bool:
-    """Whether a person gave it to someone after its last routing, as far as events tell: it may have been given back,
-    and taken by whoever had it before.
+    """Whether a person gave it to someone after its last routing: it may have been given back, and taken by whoever had
+    it before.
+
+    Events tell that; and one that was held when it was taken shows nothing any more, though it was routed.
     """
     at = table.snapshot.by_hand.get(lead.id)
-    return at is not None and last.created_at is not None and at >= last.created_at
+    return lead.blank or (at is not None and last.created_at is not None and at >= last.created_at)
 
 
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
