@@ -82,8 +82,9 @@ class Assembly:
         return tuple(f"worker-{number}" for number in range(1, self.settings.workers + 1))
 
     def store(self) -> JobStore:
-        """A job store for the calling thread."""
-        return store_of(self.settings, self.org_id, nowhere if self.post is None else self.post.plan.channels_of)
+        """A job store for the calling thread; the start has opened one before."""
+        channels = nowhere if self.post is None else self.post.plan.channels_of
+        return store_of(self.settings, self.org_id, channels, admitted=True)
 
     def listening(self) -> Listening:
         """The loop that listens, or waits for its turn to."""

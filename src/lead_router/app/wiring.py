@@ -95,6 +95,10 @@ def rollout_of(settings: Settings) -> Rollout:
     return Rollout(settings.duplicates, settings.matched_owner, settings.reroutes, settings.first_touch)
 
 
-def store_of(settings: Settings, org_id: str, channels: ChannelsOf = nowhere) -> JobStore:
-    """The job store of one org, for the thread that asks; `channels` says where its notices go."""
-    return open_store(settings.database, org_id=org_id, max_attempts=settings.attempts_max, channels=channels)
+def store_of(settings: Settings, org_id: str, channels: ChannelsOf = nowhere, *, admitted: bool = False) -> JobStore:
+    """The job store of one org, for the thread that asks; `channels` says where its notices go.
+
+    `admitted`: this process has opened it before, and a login that is refused now is waited for.
+    """
+    attempts = settings.attempts_max
+    return open_store(settings.database, org_id=org_id, max_attempts=attempts, channels=channels, admitted=admitted)

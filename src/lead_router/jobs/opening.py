@@ -26,14 +26,16 @@ def open_store(
     clock: Callable[[], float] | None = None,
     max_attempts: int = ATTEMPTS_MAX,
     channels: ChannelsOf = nowhere,
+    admitted: bool = False,
 ) -> SqlJobStore:
     """Open the job store of one org at `sqlite:///file.db`, `sqlite:////absolute/file.db` or `postgresql://…`.
 
     The schema is made or brought up to date first. `clock` answers seconds since 1970 and stands in for the host's
     clock on SQLite; PostgreSQL has its own. Misconfigured names the setting and the remedy; StoreUnavailable:
-    PostgreSQL did not answer, try again. No text holds the address's password. `channels` says where notices go.
+    PostgreSQL did not answer, try again; nor does one that refuses a login by which this process was `admitted` before.
+    No text holds the address's password. `channels` says where notices go.
     """
-    engine = _engine(url, clock or time.time)
+    engine = _engine(url, clock or time.time, admitted=admitted)
     try:
         migrate(engine)
     except BaseException:
@@ -65,11 +67,11 @@ def known_orgs(url: str) -> tuple[str, ...]:
         engine.close()
 
 
-def _engine(url: str, clock: Callable[[], float]) -> Engine:
+def _engine(url: str, clock: Callable[[], float], *, admitted: bool = False) -> Engine:
     if url.startswith(_POSTGRES):
         from lead_router.jobs.postgres import PostgresEngine  # noqa: PLC0415 - a third of a second to import
 
-        return PostgresEngine(url)
+        return PostgresEngine(url, admitted=admitted)
     path = url.removeprefix(_SQLITE)
     if not url.startswith(_SQLITE) or path in {"", ":memory:"}:
         raise Misconfigured(

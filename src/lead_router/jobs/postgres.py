@@ -65,15 +65,22 @@ _SYNCED: Final = """
 _NOT_SYNCED: Final = "SET LOCAL synchronous_commit = off"
 _MIGRATION_LOCK: Final = "SELECT pg_advisory_xact_lock(727561032)"
 _ONE_WORKING: Final = "routing_job_one_working"
+_REFUSED_SINCE: Final = (
+    "refuses the login that it accepted before: nothing is lost, and routing goes on once it accepts it again; set "
+    "user, password and database right there, or change the setting and restart this router"
+)
 
 
 class PostgresEngine:
-    """See Engine."""
+    """See Engine. Once `admitted`, by an earlier engine or itself, a refused login is an outage that a person ends."""
 
     dialect = POSTGRES
 
-    def __init__(self, url: str, *, lock_wait_s: float = LOCK_WAIT_S, answer_s: float = ANSWER_S) -> None:
+    def __init__(
+        self, url: str, *, lock_wait_s: float = LOCK_WAIT_S, answer_s: float = ANSWER_S, admitted: bool = False
+    ) -> None:
         self._answer_s = answer_s
+        self._admitted = admitted
         self._before = _BEFORE.format(
             lock_ms=lock_wait_s * 1000, statement_ms=STATEMENT_S * 1000, stall_ms=STALL_S * 1000
         )
@@ -136,6 +143,7 @@ class PostgresEngine:
                 f"The job database {self._place()} ({SETTING}) has the encoding {encoding}, which lacks most letters: "
                 "make one by `createdb --encoding=UTF8 --locale=C --template=template0` and name that."
             )
+        self._admitted = True
         return connection
 
     def _refuse(self, fault: psycopg.Error) -> NoReturn:
@@ -149,6 +157,8 @@ class PostgresEngine:
                 ) from None
             case pg.ReadOnlySqlTransaction():
                 raise StoreUnavailable(f"{where} is read-only: name the primary server.") from None
+            case psycopg.OperationalError() if _hopeless(fault, text) and self._admitted:
+                raise StoreUnavailable(f"{where} {_REFUSED_SINCE}: {text}") from None
             case psycopg.OperationalError() if _hopeless(fault, text):
                 raise Misconfigured(f"{where} refuses the connection, check user, password and name: {text}") from None
             case psycopg.OperationalError() | psycopg.InterfaceError():
