@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import time
+from datetime import datetime, time
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from lead_router.core.keys import untouched_round
 from simulation.company import COUNTRIES
 from simulation.witness import Seen
 
@@ -109,6 +110,37 @@ def only_live_groups_give(play: Play) -> Iterator[str]:
             yield f"{group['Key__c']} is {group['Mode__c']}, and gave {row['Turn_Key__c']}"
 
 
+def nobody_absent_is_given_a_lead(play: Play) -> Iterator[str]:
+    """No turn goes to who was on leave all through the step, if the router had read of that leave before it."""
+    if play.counts[SKEWED]:
+        return
+    for seen, begun, row in turns(play):
+        step = play.witness.steps[seen.step or 0]
+        member = play.witness.state(row["Member__c"], begun) or {}
+        for absence in play.witness.absences:
+            leave = play.witness.state(absence, step.configured)
+            if leave is None or leave["User__c"] != member.get("User__c") or not _lasts(leave, step.at, seen.at):
+                continue
+            if play.witness.still(absence, step.configured, seen.number):
+                yield f"{member['Id']} was given {row['Turn_Key__c']} on leave"
+
+
+def groups_are_those_of_the_rules(play: Play) -> Iterator[str]:
+    """A turn is of the group that the lead's fields, as they were all through the step, choose; or of its fallback.
+
+    The first-touch clock stays with the group that gave the lead last.
+    """
+    for seen, begun, row in turns(play):
+        lead = play.witness.state(row["Lead__c"], begun)
+        late = untouched_round(row["Idempotency_Key__c"]) is not None
+        if lead is None or late or not play.witness.still(lead["Id"], begun, seen.number):
+            continue
+        group = play.company.groups[COUNTRIES[lead["Country"]]]
+        fallback = (play.company.row(group) or {})["Fallback_Group__c"]
+        if row["Group__c"] not in {group, fallback}:
+            yield f"{lead['Id']} of {lead['Country']} took {row['Turn_Key__c']}"
+
+
 def fallbacks_have_a_reason(play: Play) -> Iterator[str]:
     """A lead goes past its group only if none of its members could have it: none that was never kept from anything."""
     for seen in play.witness.commits:
@@ -130,6 +162,11 @@ def _same(play: Play, row: Row, name: str, begun: int, before: int) -> bool:
     """Whether the field of the record had one value all through the step."""
     states = play.witness.states(row["Id"], begun, before)
     return all(state is not None and state[name] == row[name] for state in states)
+
+
+def _lasts(leave: Row, since: datetime, until: datetime) -> bool:
+    """Whether the leave covers both instants."""
+    return datetime.fromisoformat(leave["Start__c"]) <= since and until < datetime.fromisoformat(leave["End__c"])
 
 
 def _leads_before(play: Play, number: int) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import requests
 
-from lead_router.core.model import ALL_LIVE, AS_SET_OUT, Lead
+from lead_router.core.model import ALL_LIVE, AS_SET_OUT, Configuration, Lead
 from lead_router.errors import LeadRouterError, StoreUnavailable, Transient
 from lead_router.jobs import SqlJobStore
 from lead_router.jobs.engine import Engine, Row, Run, Step, T
@@ -155,6 +155,21 @@ class Asked(SalesforceOrg):
 
     failed = 0
     sweeping = False
+    configured = 0
+    seen: Callable[[], int] = staticmethod(lambda: 0)  # how many commits there were
+
+    def configuration(self) -> Configuration:
+        """`configured` tells how many of them the last configuration knows."""
+        return self._read(super().configuration)
+
+    def glance(self) -> Configuration:
+        return self._read(super().glance)
+
+    def _read(self, read: Callable[[], Configuration]) -> Configuration:
+        seen = self.seen()
+        found = read()
+        self.configured = seen
+        return found
 
     def unassigned(self, *of: Any) -> Iterator[Sequence[Lead]]:
         return self._counted(super().unassigned(*of))
@@ -361,6 +376,7 @@ class Router:
             queues=firm.intake_names, statuses=firm.intake_statuses, rollout=rollout, enrichment=asking
         )
         org = Asked(rest, unassigned, now=host.now)
+        org.seen = lambda: len(self.play.witness.commits)
         self.org = org
         org_id = tokens.token().org_id
         succeed(self._store(org_id), host=host.name, process_id=self.process_id, lives=host.lives)

@@ -420,6 +420,8 @@ def _gave(play: Play, seen: Seen, lead_id: str, user: str) -> bool:
     return any(one.user_id == user and (one.after or {})["OwnerId"] not in play.company.intakes for one in given)
 
 
+    "absences": duties.nobody_absent_is_given_a_lead,
+    "groups": duties.groups_are_those_of_the_rules,
 def _touched_by_others(play: Play) -> dict[str, int]:
     """By lead, the number of the last commit by which somebody else changed its owner."""
     found: dict[str, int] = {}

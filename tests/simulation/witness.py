@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 Row: TypeAlias = "Mapping[str, Any]"
-LEDGER = "Lead_Assignment__c"
+LEDGER, ABSENCE = "Lead_Assignment__c", "Member_Absence__c"
 ENDS = ("status", "outcome")  # what only the attempt that holds the claim writes, once
 WAITS = ("held: group", "held: waits behind")  # how a job says that its lead waits for members
 OUTAGES = {"LoginRefused", *(kind.__name__ for kind in Transient.__subclasses__())}
@@ -45,7 +45,8 @@ class Seen:
 class Begun:
     """A step: when it began, which leads its router knew to wait for a group, and how many commits there had been.
 
-    What the Apex does in one go within a transaction is a step of no router outside.
+    `configured` numbers the first commit that its router had not read of when it read its configuration last. What the
+    Apex does in one go within a transaction is a step of no router outside.
     """
 
     router: Router | None
@@ -53,6 +54,7 @@ class Begun:
     at: datetime
     commits: int
     waiting: Mapping[str, tuple[str, int]]
+    configured: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class Witness:
     def __init__(self, play: Play) -> None:
         self._play = play
         self.commits: list[Seen] = []
+        self.absences: list[str] = []
         self.steps: list[Begun] = []
         self.faults: list[str] = []
         self._stack: list[int] = []
@@ -99,7 +102,8 @@ class Witness:
             return
         for part, by_apex in trigger.parts(changes):
             if by_apex:
-                self.steps.append(Begun(None, "trigger", part[0].at, len(self.commits), self._held()))
+                number = len(self.commits)
+                self.steps.append(Begun(None, "trigger", part[0].at, number, self._held(), number))
             self._told(part, ours=by_apex, step=len(self.steps) - 1 if by_apex else None)
 
     def _held(self) -> dict[str, tuple[str, int]]:
@@ -117,6 +121,8 @@ class Witness:
         self.commits.append(Seen(len(self.commits), first.at, ours, tuple(changes), step))
         for change in changes:
             self._states.setdefault(change.id, []).append((len(self.commits) - 1, change.after))
+            if change.sobject == ABSENCE and change.before is None:
+                self.absences.append(change.id)
             if change.sobject in {"Lead", LEDGER} and ours:
                 after = change.after or {}
                 self._play.note(f"> {change.sobject} {change.kind} {_shown(after)}")
@@ -126,7 +132,8 @@ class Witness:
         works = router.alive and name.startswith("worker")
         waiting = self._looked(router.host) if works else {}
         wished = self._sweeps(router) if router.alive and name == "upkeep" else None
-        self.steps.append(Begun(router, name, self._play.clock.now(), len(self.commits), waiting))
+        known = 0 if router.org is None else router.org.configured
+        self.steps.append(Begun(router, name, self._play.clock.now(), len(self.commits), waiting, known))
         self._stack.append(len(self.steps) - 1)
         try:
             return router.step(name)
