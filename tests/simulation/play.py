@@ -52,6 +52,7 @@ STEPS = (8, 24)
 ROUNDS = (1, 3)  # in which every loop has its step, so that most leads are routed while the storm still blows
 CALM_S = (1.5, 62, 62, 302, 302, 902, 902, 3602, 302, 302)
 CALMS_MIN = (1, 1, 2)
+PROMPT_S = 130.0  # the longest pause of a breaker or a stream, twice; by then nobody is to wait any more
 IDLE_ROUNDS, IDLE_ROUNDS_MAX = 2, 25
 ROUNDS_APART = 8  # at most, from one time that all loops are asked to the next, though some are busy all the while
 WEIGHTS = {"worker": 4, "intake": 3, "upkeep": 1, "touch": 2, "enriching": 3}
@@ -113,7 +114,7 @@ class Play:
             org.listeners.append(self._asks)
         self.looks = Looks()
         self.storm = False
-        self.settled_s = float("inf")
+        self.late: frozenset[str] = frozenset()
         self.depth = 0
         self.hosts: list[Host] = []
         self.routers: list[Router] = []
@@ -427,16 +428,18 @@ class Play:
             self.outside.well = True
         for host in self.hosts:
             host.offset_s = 0.0
-        least = self.dice.choice(CALMS_MIN)
+        least, settled = self.dice.choice(CALMS_MIN), False
         for number, seconds in enumerate(CALM_S):
             self.elapse(seconds)
             self._quiet()
             if self.inside is not None and self.witness.owned():
                 self.inside.works()  # it hides nothing: the others had found everybody
-            if self.witness.settled():
-                self.settled_s = min(self.settled_s, sum(CALM_S[: number + 1]))
-                if number + 1 >= least:
-                    return
+            waiting = self.witness.waiting()
+            settled = settled or not waiting
+            if sum(CALM_S[: number + 1]) < PROMPT_S < sum(CALM_S[: number + 2]) and not settled:
+                self.late = waiting
+            if not waiting and number + 1 >= least:
+                return
 
     def _quiet(self) -> None:
         """All loops, until twice none of them had anything to do: a step of the intake may renew its lease alone."""

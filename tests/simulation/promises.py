@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lead_router.core.keys import untouched_round
 from simulation import clocks, duties, hopping, rebuilt
 from simulation.company import COUNTRIES
+from simulation.play import PROMPT_S
 from simulation.witness import Seen
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ Row = Mapping[str, Any]
 LEAD, LEDGER, GROUP, MEMBER = "Lead", "Lead_Assignment__c", "Round_Robin_Group__c", "Round_Robin_Member__c"
 WINDOW_S = 600  # of a submission, as the setting's default has it
 SKEW_MS = 60_000  # by which a database's clock may be ahead of the org's
-PROMPT_S = 130.0  # the longest pause of a breaker or a stream, twice
 SILENT = ("clock: jump", "stream: lose_event", "stream: refuse_subscribe", "stream: refuse_handshake")
 """Faults after which only time or the next sweep helps: clocks set back, events that never were, refusals."""
 
@@ -55,11 +55,12 @@ def nobody_waits_for_a_sweep(play: Play) -> Iterator[str]:
 
     What a fault of the stream may have hidden is looked for at once; what it surely hid, by the next sweep.
     """
-    excused = any(play.counts[fault] for fault in SILENT) or any(
-        (job["last_error"] or "").startswith("held:") for host in play.hosts for job in host.jobs()
-    )
-    if not excused and play.settled_s > PROMPT_S:
-        yield f"somebody waited for more than {PROMPT_S:.0f} s of calm"
+    if any(play.counts[fault] for fault in SILENT):
+        return
+    jobs = [job for host in play.hosts for job in host.jobs()]
+    held = {job["lead_id"] for job in jobs if (job["last_error"] or "").startswith("held:")}
+    for lead_id in sorted(play.late - held):
+        yield f"{lead_id} waited for more than {PROMPT_S:.0f} s of calm"
 
 
 def nobody_twice(play: Play) -> Iterator[str]:

@@ -251,14 +251,17 @@ class Witness:
 
     def owned(self) -> bool:
         """Whether no lead waits in an intake."""
-        company = self._play.company
-        return not any(lead["OwnerId"] in company.intakes and not lead["IsConverted"] for lead in company.rows("Lead"))
+        return not self._in_intakes()
 
-    def settled(self) -> bool:
-        """Whether nobody waits any more: no lead in an intake, no job open."""
-        if not self.owned():
-            return False
-        return all(job["status"] in {"done", "dead"} for host in self._play.hosts for job in host.jobs())
+    def waiting(self) -> frozenset[str]:
+        """Who waits: leads in an intake, and those with an open job."""
+        jobs = [job for host in self._play.hosts for job in host.jobs()]
+        return self._in_intakes() | {job["lead_id"] for job in jobs if job["status"] not in {"done", "dead"}}
+
+    def _in_intakes(self) -> frozenset[str]:
+        company = self._play.company
+        waits = (lead for lead in company.rows("Lead") if lead["OwnerId"] in company.intakes)
+        return frozenset(lead["Id"] for lead in waits if not lead["IsConverted"])
 
 
 def _shown(row: Mapping[str, Any]) -> str:
