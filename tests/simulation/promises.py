@@ -40,10 +40,15 @@ def no_surprise(play: Play) -> Iterator[str]:
 
 
 def nobody_lost(play: Play) -> Iterator[str]:
-    """After the calm a lead that is there and not converted has an owner: everybody was on duty, nothing failed."""
+    """After the calm a lead that is there and not converted has an owner: everybody was on duty, nothing failed.
+
+    Where a status asks for an owner, it was routed once at least.
+    """
     firm = play.company
+    routed = {row["Lead__c"] for row in _ledger(play)}
     for lead in firm.rows(LEAD):
-        if lead["IsConverted"] or lead["OwnerId"] not in firm.intakes:
+        unseen = lead["Status"] in firm.intake_statuses and lead["Id"] not in routed
+        if lead["IsConverted"] or not (lead["OwnerId"] in firm.intakes or unseen):
             continue
         jobs = [job for host in play.hosts for job in host.jobs() if job["lead_id"] == lead["Id"]]
         told = [(job["status"], job["last_error"]) for job in jobs]
@@ -66,23 +71,66 @@ def nobody_waits_for_a_sweep(play: Play) -> Iterator[str]:
 def nobody_twice(play: Play) -> Iterator[str]:
     """A router gives out only what is unassigned at that very moment: a person's claim is kept.
 
-    Where groups re-route, clocks run or statuses are set back, a lead is taken only from whom its last routing
-    gave it to, or from anybody before its first routing; and only in companies that ask for it.
+    Where groups re-route or clocks run, a lead is taken only from whom its last routing gave it to, and there only if
+    it has met another group since; where statuses ask for an owner, from anybody before its first routing, and after
+    that if somebody has set the status back.
     """
     firm = play.company
     given: dict[str, str] = {}
+    back = _set_back(play)
     for seen in play.witness.commits:
         for change in seen.of(LEAD):
             before, after = change.before or {}, change.after or {}
             former = before.get("OwnerId")
             if before and after and former != after["OwnerId"] and seen.ours:
-                again = "reroute" in firm.traits and given.get(change.id) == former
-                asked = bool(firm.intake_statuses) and before["Status"] in firm.intake_statuses
-                late = untouched_round(after["Routing_Idem_Key__c"] or "") is not None  # `clocks` says from whom
+                kept = given.get(change.id) == former
+                again = "reroute" in firm.traits and kept and _met_another(play, change.id, seen.number)
+                asked = before["Status"] in firm.intake_statuses and (
+                    not int(before["Routing_Round__c"] or 0) or (change.id, seen.number) in back
+                )
+                late = kept and untouched_round(after["Routing_Idem_Key__c"] or "") is not None
                 if former not in firm.intakes and not again and not asked and not late:
                     yield f"{change.id} was taken from {former} and given to {after['OwnerId']}"
             if after and former != after["OwnerId"]:
                 given[change.id] = str(after["OwnerId"]) if seen.ours else ""
+
+
+def _set_back(play: Play) -> set[tuple[str, int]]:
+    """The routings before which somebody had changed the lead's status since the last one; the times of rows, by which
+    a router tells, are to the second.
+    """
+    found: set[tuple[str, int]] = set()
+    changed: dict[str, datetime] = {}
+    routed: dict[str, datetime] = {}
+    for seen in play.witness.commits:
+        for change in seen.of(LEAD):
+            if not seen.ours and _moved(change.before, change.after, "Status"):
+                changed[change.id] = seen.at
+            elif seen.ours and _moved(change.before, change.after, "Routing_Round__c"):
+                if change.id in changed and changed[change.id] >= routed.get(change.id, changed[change.id]):
+                    found.add((change.id, seen.number))
+                routed[change.id] = seen.at.replace(microsecond=0)
+    return found
+
+
+def _met_another(play: Play, lead_id: str, number: int) -> bool:
+    """Whether the lead, since its last routing, was of a country whose turns are not those of the group it is with."""
+    firm, before = play.company, play.witness.commits[:number]
+    last = next(
+        ((seen.number, row) for seen in reversed(before) for row in _rows(seen) if row["Lead__c"] == lead_id), None
+    )
+    if last is None:
+        return False
+    for lead in play.witness.states(lead_id, last[0], number):
+        group = firm.groups[COUNTRIES[lead["Country"]]] if lead is not None else last[1]["Group__c"]
+        if last[1]["Group__c"] not in {group, (firm.row(group) or {})["Fallback_Group__c"]}:
+            return True
+    return False
+
+
+def _rows(seen: Seen) -> list[Row]:
+    """The rows that a commit wrote into the ledger, the last first."""
+    return [change.after or {} for change in reversed(seen.of(LEDGER))]
 
 
 def all_or_nothing(play: Play) -> Iterator[str]:
@@ -179,7 +227,6 @@ def jobs_come_to_an_end(play: Play) -> Iterator[str]:
     """Every job is done, since everybody is on duty; none died, since nothing lasted that would kill one."""
     for host in play.hosts:
         for job in host.jobs():
-            lead = play.company.row(job["lead_id"])
             if job["status"] == "dead":
                 yield f"job {job['id']} of {host.name} is dead: {job['last_error']}"
             elif job["status"] != "done":
@@ -213,6 +260,7 @@ def assignments_are_told(play: Play) -> Iterator[str]:
             row = rows.get(job["idempotency_key"])
             if row is None or job["status"] != "done" or job["idempotency_key"] in told:
                 continue
+            lead = play.company.row(job["lead_id"])
             later = rounds[job["lead_id"]] > int(row["Round__c"])
             by_itself = job["outcome"] in {"assigned", "fallback", "matched", "duplicate"}
             newer = job["created_at"] > _milliseconds(row["CreatedDate"]) + SKEW_MS
@@ -372,6 +420,8 @@ CHECKS: Mapping[str, Callable[[Play], Iterator[str]]] = {
     "open caps": duties.open_caps_hold,
     "hours": duties.hours_are_kept,
     "modes": duties.only_live_groups_give,
+    "absences": duties.nobody_absent_is_given_a_lead,
+    "groups": duties.groups_are_those_of_the_rules,
     "fallbacks": duties.fallbacks_have_a_reason,
     "echoes": echoes_make_no_jobs,
     "overrides": overrides_are_true,
@@ -423,8 +473,6 @@ def _gave(play: Play, seen: Seen, lead_id: str, user: str) -> bool:
     return any(one.user_id == user and (one.after or {})["OwnerId"] not in play.company.intakes for one in given)
 
 
-    "absences": duties.nobody_absent_is_given_a_lead,
-    "groups": duties.groups_are_those_of_the_rules,
 def _touched_by_others(play: Play) -> dict[str, int]:
     """By lead, the number of the last commit by which somebody else changed its owner."""
     found: dict[str, int] = {}
