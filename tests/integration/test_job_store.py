@@ -632,6 +632,35 @@ class TestSetBack:
 
         assert (store.take_sweep(every_s=300) is not None) is noticed
 
+    @pytest.mark.parametrize("back_s", [90, 200, 3600])
+    def test_no_job_waits_longer_than_a_minute_however_old_the_last_sweep(self, database, store, back_s):
+        """P44: who asks for a sweep each second sees also a clock set back by less than the time since the last one."""
+        store.end_sweep(store.take_sweep(every_s=300) or "")
+        in_vain = []
+        for _ in range(24):
+            database.wait(10)
+            in_vain.append(store.take_sweep(every_s=300))
+        store.record([new_job(1)])
+        database.wait(-back_s)
+        early = claim(store)
+        reason = store.take_sweep(every_s=300) or ""
+
+        assert (in_vain, early) == ([None] * 24, [])
+        assert reason.startswith("clock set back by at least ")
+        assert back_s - 16 <= int(reason.split()[-2]) <= back_s
+        assert leads(claim(store)) == [lead_id(1)]
+
+    def test_a_long_sweep_hides_no_clock_set_back(self, database, store):
+        """Its taker tells that it goes on by the new clock, too; what was seen of the former one stays."""
+        reason = store.take_sweep(every_s=300) or ""
+        for _ in range(12):
+            database.wait(20)
+            store.keep_sweep(reason)
+        database.wait(-200)
+        store.keep_sweep(reason)
+
+        assert (store.take_sweep(every_s=300) or "").startswith("clock set back by at least ")
+
     def test_another_org_is_left_alone(self, database, store):
         """Each org's own sweep sets its jobs right, so that none is missed."""
         other = database.open(org_id="00D000000000002AAA")

@@ -65,6 +65,18 @@ def test_a_lease_that_is_kept_lasts_and_one_that_is_not_is_another_s(database, s
     assert take(two, "two") == Hold(CHANNEL, "two", 2, LEASE_S)
 
 
+@pytest.mark.parametrize(("back_s", "taken"), [(50, False), (70, True), (3600, True)])
+def test_a_clock_set_back_leaves_the_channel_to_no_dead_holder(database, stores, back_s, taken):
+    """C17: a lease that ends later than any lease lasts is another clock's; the fence shuts as at any taking."""
+    one, two = stores
+    lost = take(one, "one")
+    database.wait(-back_s)
+    answer = take(two, "two")
+
+    assert isinstance(answer, Hold) is taken
+    assert (one.keep(lost) is None) is taken
+
+
 def test_a_generation_that_an_older_copy_of_the_database_gives_again_is_one_holder_s(database, stores):
     """A failover to a copy that lagged behind forgot who took the channel: whoever takes it then holds it alone."""
     one, two = stores

@@ -16,7 +16,7 @@ _STEP_S = 0.5  # shorter times are kept until they are worth a statement
 _TIMES = {
     "routing_job": ("next_run_at", "locked_at", "lease_until", "created_at", "completed_at"),
     "stream_position": ("recorded_at",),
-    "sweep": ("begun_at", "kept_until"),
+    "sweep": ("begun_at", "kept_until", "seen_at"),
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
     "enrichment": ("answered_at", "next_run_at", "asked_at"),

@@ -22,7 +22,7 @@ CHANNEL = "/data/LeadChangeEvent"
 _TIMES = {
     "routing_job": ("next_run_at", "locked_at", "lease_until", "created_at", "completed_at"),
     "stream_position": ("recorded_at",),
-    "sweep": ("begun_at", "kept_until"),
+    "sweep": ("begun_at", "kept_until", "seen_at"),
     "quarantine": ("first_at", "last_at"),
     "observation": ("observed_at",),
     "enrichment": ("answered_at", "next_run_at", "asked_at"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lead_router.jobs.listener_statements import MAY
+from lead_router.jobs.sweeping import WAS_SET_BACK
 
 # Before the jobs are recorded: a delivery that comes again finds its jobs there, and asks nobody anew. What is under
 # way goes on; an answer stays, and is worth its age.
@@ -111,6 +112,6 @@ FORGET: Final = """
 SET_RIGHT: Final = """
     UPDATE enrichment SET next_run_at = {now}
     WHERE org_id = :org_id AND status IN ('asked', 'found') AND next_run_at > {now} AND EXISTS (
-        SELECT 1 FROM sweep AS s WHERE s.org_id = :org_id AND s.begun_at > {now} + :set_back_ms
+        SELECT 1 FROM sweep AS s WHERE s.org_id = :org_id AND {was_set_back}
     )
-"""
+""".replace("{was_set_back}", WAS_SET_BACK)

@@ -13,6 +13,8 @@ MAY: Final = """
           AND l.channel = :fence_channel AND l.generation = CAST(:fence AS BIGINT) AND l.holder = :fence_holder
     ))"""
 
+# A lease that ends later than any lasts was given before the clock was set back: its holder may be dead, and nobody is
+# to wait for that time to come again. One that lives is fenced off like any that stalled.
 # Under read committed a recording under way holds the row: whoever takes it waits for that end, and then looks again.
 TAKE: Final = """
     INSERT INTO listener (org_id, channel, generation, holder, lease_until, taken_at, reloads)
@@ -20,7 +22,7 @@ TAKE: Final = """
     ON CONFLICT (org_id, channel) DO UPDATE
     SET generation = listener.generation + 1, holder = excluded.holder, lease_until = excluded.lease_until,
         taken_at = excluded.taken_at, subscribed_at = NULL, lost_at = NULL
-    WHERE listener.lease_until <= {now}
+    WHERE listener.lease_until <= {now} OR listener.lease_until > {now} + :lease_ms + :set_back_ms
     RETURNING generation
 """
 
@@ -87,7 +89,7 @@ _LISTENER: Final = """
     SELECT channel, holder, generation, reloads, {now} - taken_at AS age_ms, {now} - lease_until AS ended_age_ms,
            {now} - COALESCE(subscribed_at, lost_at, taken_at) AS turned_age_ms,
            subscribed_at, silent_since, silent_leads,
-           CASE WHEN lease_until > {now} THEN 1 ELSE 0 END AS listens
+           CASE WHEN lease_until > {now} THEN 1 ELSE 0 END AS listens, lease_until - {now} AS left_ms
     FROM listener WHERE org_id = :org_id
 """
 

@@ -9,6 +9,7 @@ from typing import Any
 from lead_router.jobs import listener_statements as sql
 from lead_router.jobs import views
 from lead_router.jobs.engine import Step
+from lead_router.jobs.sweeping import SET_BACK_MS
 from lead_router.jobs.verbs import Verbs
 from lead_router.jobs.writing import in_ms, listed
 from lead_router.ports import Held, Hold, Kept, Silence
@@ -20,8 +21,9 @@ class SqlListeners(Verbs):
     def hold(self, channel: str, holder: str, *, lease_s: float) -> Hold | Held:
         """Reads first: those who wait ask every second, and write only when there is something to take."""
         rows = self._read(sql.LISTENER, channel=channel)
-        if not rows or not rows[0]["listens"]:
-            taken = self._write(sql.TAKE, channel=channel, holder=holder, lease_ms=in_ms(lease_s))
+        lease_ms, set_back_ms = in_ms(lease_s), SET_BACK_MS
+        if not rows or not rows[0]["listens"] or rows[0]["left_ms"] > lease_ms + set_back_ms:
+            taken = self._write(sql.TAKE, channel=channel, holder=holder, lease_ms=lease_ms, set_back_ms=set_back_ms)
             if taken:
                 return Hold(channel, holder, taken[0]["generation"], lease_s)
             rows = self._read(sql.LISTENER, channel=channel)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from lead_router.jobs.sweeping import WAS_SET_BACK
+
 # Before new ones are written: what earlier rounds of the same leads had to tell, and did not yet, is no longer so. The
 # leads come first, so that each looks for its own notices alone.
 DROP_EARLIER: Final = """
@@ -164,8 +166,8 @@ SET_RIGHT: Final = """
     UPDATE notice SET next_run_at = {now}
     WHERE id IN (
         SELECT n.id FROM sweep AS s CROSS JOIN notice AS n
-        WHERE s.org_id = :org_id AND s.begun_at > {now} + :set_back_ms
+        WHERE s.org_id = :org_id AND {was_set_back}
           AND n.org_id = :org_id AND n.status IN ('queued', 'sending') AND n.status = 'queued'
           AND n.next_run_at > {now} AND n.claim_token IS NULL
     )
-"""
+""".replace("{was_set_back}", WAS_SET_BACK)

@@ -33,11 +33,15 @@ class SqlSweeps(Verbs):
     def take_sweep(self, *, every_s: float) -> str | None:
         """The reason if a sweep is due, to one caller only; the first one ever is due at once.
 
-        Reads first: it is asked all the time, and a write would stand in the way of those that leads wait for. Then one
-        transaction: who takes the sweep that a clock set back brings sets the jobs' times right.
+        Reads first: it is asked all the time, and a write would stand in the way of those that leads wait for; but for
+        one each SEEN_MS, by which a clock that is set back is noticed. Then one transaction: who takes the sweep that
+        such a clock brings sets the jobs' times right.
         """
         bounds = {"every_ms": in_ms(every_s), "set_back_ms": sweeping.SET_BACK_MS}
-        if self._read(sweeping.NO_SWEEP_DUE, **bounds):
+        if not_due := self._read(sweeping.NO_SWEEP_DUE, **bounds, seen_ms=sweeping.SEEN_MS):
+            if not not_due[0]["seen"]:
+                see = self._step(sweeping.SEE_CLOCK, seen_ms=sweeping.SEEN_MS)
+                self._engine.write([see], synced=False)
             return None
         take = self._step(sweeping.TAKE_SWEEP, **_REASONS, **bounds, kept_ms=KEPT_MS)
         jobs = (sweeping.SET_RIGHT, sweeping.SET_DEATHS_RIGHT, sweeping.SET_DISCARDS_RIGHT)

@@ -17,8 +17,8 @@ class Sweeps(Protocol):
         """The reason if a sweep is due, and mark it as begun.
 
         It is due where it was asked for, the last one is older than `every_s`, or its taker gave no sign of life for a
-        minute. One a minute in the future tells of a clock set back: the reason begins with SET_BACK, and no job waits
-        longer.
+        minute. One a minute in the future, or asked for a minute in the future, tells of a clock set back: the reason
+        begins with SET_BACK, and no job waits longer.
         """
         ...
 
