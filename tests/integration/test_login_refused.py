@@ -92,7 +92,7 @@ def test_one_error_says_what_to_do_and_one_line_that_it_is_over(rig: Rig, upkeep
     assert told[0]["log_level"] == "error"
     for word in ("LEAD_ROUTER_CLIENT_SECRET", "frozen"):
         assert word in told[0]["error"]
-    assert "mend it in the org" in told[0]["remedy"]
+    assert "mend what the error names" in told[0]["remedy"]
 
 
 def test_routing_goes_on_with_the_first_answer_also_where_nothing_waits(rig: Rig, upkeep: Upkeep):
@@ -132,6 +132,7 @@ def test_a_login_that_suddenly_leads_to_another_org_writes_nothing_there(rig: Ri
     assert (len(refused), refused[0]["log_level"]) == (1, "error")
     for word in ("LEAD_ROUTER_LOGIN_URL", rig.org.org_id, other.org_id, "restart this router"):
         assert word in refused[0]["error"]
+    assert "another org that is meant, needs a restart" in refused[0]["remedy"]
     assert not [line for line in logs if "exc_info" in line]
     assert (met > 0, (waits or "").partition(":")[0], queue.queued, queue.dead) == (True, "LoginRefused", 1, 0)
     assert (written, other.store.tables["lead"].rows[theirs]["OwnerId"]) == ([], owner)

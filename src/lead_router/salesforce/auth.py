@@ -41,8 +41,9 @@ OK, BAD_REQUEST, UNAUTHORISED = 200, 400, 401
 _JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 _SHARED_HOSTS = frozenset({"login.salesforce.com", "test.salesforce.com"})
 _REMEDY = (
-    "mend it in the org: no job is lost, and within minutes routing goes on by itself; a setting that is changed needs "
-    "a restart, and a login that is refused at the start ends it"
+    "mend what the error names: no job is lost, and once the org accepts the login routing goes on by itself within "
+    "minutes; a setting that is changed, or another org that is meant, needs a restart; a login that is refused at the "
+    "start ends it"
 )
 
 
