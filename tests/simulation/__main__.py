@@ -62,16 +62,20 @@ def _of_all(asked: argparse.Namespace) -> dict[str, bool | None]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m simulation", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m simulation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, help="play this one and print its history")
-    parser.add_argument("--seeds", type=int, default=300, help="how many to play")
-    parser.add_argument("--first", type=int, default=0, help="the first of them")
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seeds", type=int, default=300, help="how many to play (%(default)s)")
+    parser.add_argument("--first", type=int, default=0, help="the first of them (%(default)s)")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, help="how many play (%(default)s, the cores)"
+    )
     parser.add_argument("--apex", action="store_true", default=None, help="the shipped Apex routes too in all of them")
     parser.add_argument(
         "--requests", action="store_true", default=None, help="all of them hear platform events instead of changes"
     )
-    parser.add_argument("--enough", type=int, default=0, help="end after so many red seeds")
+    parser.add_argument("--enough", type=int, default=0, help="end after so many red seeds (0: never)")
     parser.add_argument(
         "--json", action="store_true", help="print the broken promises by seed played, and nothing else"
     )

@@ -292,12 +292,18 @@ class Found:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m simulation.mutations", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=300, help="how many at most")
-    parser.add_argument("--enough", type=int, default=5, help="so many red seeds, and the next mutation is made")
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", nargs="*", default=[])
+    parser = argparse.ArgumentParser(
+        prog="python -m simulation.mutations", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=int, default=300, help="how many at most (%(default)s)")
+    parser.add_argument(
+        "--enough", type=int, default=5, help="so many are red: the next mutation is made (%(default)s)"
+    )
+    parser.add_argument("--first", type=int, default=0, help="the first seed (%(default)s)")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, help="how many play (%(default)s, the cores)"
+    )
+    parser.add_argument("--only", nargs="*", default=[], metavar="NAME", help=f"these rows of {TABLE.name}; else all")
     parser.add_argument("--write", action="store_true", help=f"put the rows into {TABLE.name}, where the others stay")
     asked = parser.parse_args()
     blind = 0

@@ -31,7 +31,8 @@ KINDS = {
 HEAD = """# Cases
 
 Kinds of faults that users of such software have met, and the tests that bear their ids in docstrings.
-`PYTHONPATH=tests python -m support.cases` writes this file; `python -m support.cases A19` names the tests of a case.
+`PYTHONPATH=tests python -m support.cases` writes this file; the same with an id behind it, as `A19`, names the tests of
+that case.
 Promises stand in `support/cases.toml`.
 """
 
