@@ -121,7 +121,7 @@ def test_answers_to_other_questions_are_refused(org, body) -> None:
         (500, error("STRING_TOO_LONG"), OutcomeUnknown, Unreachable),
         (500, "<html>", OutcomeUnknown, Unreachable),
         (502, "", OutcomeUnknown, Unreachable),
-        (302, "", OutcomeUnknown, Unreachable),
+        (302, "", OutcomeUnknown, LoginRefused),
         (200, "<html>Down for maintenance</html>", OutcomeUnknown, Unreachable),
         (429, "slow down", RateLimited, RateLimited),
         (414, "<html>URI too long", ContractMismatch, ContractMismatch),
@@ -172,7 +172,7 @@ def test_a_redirect_is_not_followed(org) -> None:
     """A login page is no answer; and a token is for its own host."""
     org.get(f"{DATA}/x", status=302, headers={"Location": f"{HOST}/login"})
     login_page = org.get(f"{HOST}/login", json={"ok": True})
-    with pytest.raises(Unreachable, match="302"):
+    with pytest.raises(LoginRefused, match=r"redirects to acme\.my\.salesforce\.com, where no token"):
         client().get("x")
     assert login_page.call_count == 0
 

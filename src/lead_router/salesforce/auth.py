@@ -24,6 +24,7 @@ import tenacity
 from lead_router.core.ids import to18
 from lead_router.errors import ContractMismatch, LoginRefused, Misconfigured, Transient, Unreachable
 from lead_router.salesforce.codes import hushed
+from lead_router.salesforce.moved import led_to, login_redirected, still_there
 from lead_router.salesforce.signing import check, pem
 from lead_router.salesforce.wire import base_url, why_unanswered
 
@@ -106,8 +107,8 @@ class TokenHolder:
             reraise=True,
         )
 
-    def token(self, refused: str | None = None) -> Token:
-        """A token other than `refused`, from memory or by logging in.
+    def token(self, refused: str | None = None, *, moved: str | None = None) -> Token:
+        """A token other than `refused`, from memory or by logging in; one of another host where that one `moved`.
 
         Raises LoginRefused, Misconfigured or Unreachable; whoever waited for the failing login gets the same. So does
         who asks soon after one that was refused: within REFUSED_S, doubled with each refusal up to REFUSED_MAX_S.
@@ -120,7 +121,7 @@ class TokenHolder:
                 raise type(self._failure)(str(self._failure)) from None
             self._failure = None
             try:
-                self._token = self._same_org(self._retrying.copy()(self._log_in))
+                self._token = self._elsewhere(self._same_org(self._retrying.copy()(self._log_in)), moved)
             except (Transient, LoginRefused, Misconfigured, ContractMismatch) as failure:
                 self._failure = failure
                 if isinstance(failure, LoginRefused):
@@ -159,10 +160,17 @@ class TokenHolder:
             )
         return token
 
+    def _elsewhere(self, token: Token, moved: str | None) -> Token:
+        if moved and self._token is not None and self._token.instance_url == token.instance_url:
+            raise LoginRefused(still_there(moved, token.instance_url))
+        return token
+
     def _log_in(self) -> Token:
         answer = self._send(
             "POST", base_url(self._login.login_url, "the login URL") + "/services/oauth2/token", self._form()
         )
+        if (to := led_to(answer)) is not None:
+            raise LoginRefused(login_redirected(self._login.login_url, to))
         self.skew_s = skew(answer, self._now())
         body = _json(answer)
         if answer.status_code in {BAD_REQUEST, UNAUTHORISED} and body is not None:

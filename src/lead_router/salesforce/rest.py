@@ -1,6 +1,7 @@
 """The REST client: simple-salesforce's `restful` and nothing else of it, under our own token, time-outs and faults.
 
-Nothing is sent twice but after a refused token; whether to repeat a request is the caller's decision.
+Nothing is sent twice but after a refused token, or a read whose host redirects: no redirect is followed. Whether to
+repeat a request is the caller's decision.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,10 +17,19 @@ from simple_salesforce.api import Salesforce
 from simple_salesforce.exceptions import SalesforceError
 from urllib3.exceptions import ConnectTimeoutError, MaxRetryError, NewConnectionError
 
-from lead_router.errors import ContractMismatch, Ending, LoginRefused, RateLimited, SessionExpired, Unreachable
+from lead_router.errors import (
+    ContractMismatch,
+    Ending,
+    LoginRefused,
+    OutcomeUnknown,
+    RateLimited,
+    SessionExpired,
+    Unreachable,
+)
 from lead_router.ports import Usage
 from lead_router.salesforce.auth import Token, TokenHolder
 from lead_router.salesforce.codes import BURST_PAUSE_S, hushed, surprise, troubles, unanswered
+from lead_router.salesforce.moved import REDIRECTS, Moved, led_to, redirected
 from lead_router.salesforce.names import API_VERSION, CLIENT
 from lead_router.salesforce.wire import why_unanswered
 
@@ -152,13 +161,27 @@ class Rest:
         if body is not None:
             sent["json"] = body
         sent |= {"headers": {**_HEADERS, **(headers or {})}, "allow_redirects": False}
-        token = self._tokens.token()
-        with suppress(SessionExpired):
-            answer = self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
+
+        def ask(client: Salesforce) -> Any:
+            return client.restful(path, method=method, **sent)
+
+        token, refused, moved = self._tokens.token(), None, None
+        try:
+            answer = self._send(token, ask, write=write)
+        except SessionExpired:
+            refused = token.access_token
+        except Moved as fault:
+            # Nobody says what became of a write: its caller looks, and that is when the new address is found.
+            if write:
+                raise OutcomeUnknown(str(fault)) from None
+            refused, moved = token.access_token, str(fault)
+        else:
             self._tokens.accepted()
             return answer
-        token = self._tokens.token(refused=token.access_token)
-        return self._send(token, lambda client: client.restful(path, method=method, **sent), write=write)
+        try:
+            return self._send(self._tokens.token(refused, moved=moved), ask, write=write)
+        except Moved as fault:
+            raise unanswered(str(fault), write=write) from None
 
     def _send(self, token: Token, send: Callable[[Salesforce], Any], *, write: bool) -> Any:
         client = Salesforce(
@@ -172,6 +195,8 @@ class Rest:
         try:
             return send(client)
         except SalesforceError as refused:
+            if refused.status in REDIRECTS:
+                raise Moved(redirected(token.instance_url, self._status.led_to)) from None
             _refuse(refused.status, refused.content, write=write)
         except requests.JSONDecodeError as fault:
             _refuse(getattr(self._status, "last", 200), fault.doc, write=write)
@@ -182,7 +207,7 @@ class Rest:
             raise (Unreachable(text) if unsent(fault) else unanswered(text, write=write)) from None
 
     def _note(self, answer: requests.Response, *_: Any, **__: Any) -> None:
-        self._status.last = answer.status_code
+        self._status.last, self._status.led_to = answer.status_code, led_to(answer)
         found = _USAGE.search(answer.headers.get("Sforce-Limit-Info", ""))
         if found:
             with self._lock:
