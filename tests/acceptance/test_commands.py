@@ -7,11 +7,14 @@ import re
 import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from lead_router.app import looking
 from lead_router.jobs import open_store
+from lead_router.settings import Settings
 from support import company, metadata_copy
 from support.router import Router, command, environment, until
 from support.simulator import lead as any_lead
@@ -176,6 +179,22 @@ def test_the_simulated_orgs_example_is_a_whole_org_to_route_in(tmp_path):
             assert router.stop() == 0
         finally:
             router.kill()
+
+
+def test_status_warns_where_jobs_and_groups_are_of_two_orgs(org, tmp_path):
+    """As after a sandbox was refreshed: the queue is the former org's, the groups are those of the one logged in to."""
+    settings = Settings(
+        login_url=org.url, client_id="lead-router", client_secret="simulator", database=f"sqlite:///{tmp_path}/jobs.db"
+    )
+    mine, former = org.ready["org_id"], "00D000000000001AAA"
+    told = []
+    for org_id in (former, mine):
+        with closing(open_store(settings.database, org_id=org_id)) as store:
+            store.request_sweep("first start")
+        told.append([warning for warning in looking.status(settings).warnings if mine in warning])
+
+    (one,) = told[0]
+    assert ("restart the router" in one, "LEAD_ROUTER_LOGIN_URL" in one, told[1]) == (True, True, [])
 
 
 def test_exit_codes_are_those_of_the_help_text(org, tmp_path):

@@ -112,8 +112,21 @@ def status(settings: Settings) -> Status:
         told, away = scrub(str(fault)), isinstance(fault, Transient)
         return Status(database, no_router(queue), queue, channels, (), dead, told, org_away=away)
     groups = group_statuses(configuration, snapshot)
-    warnings = (*dead, *drift, *configuration.warnings)
+    warnings = (*_elsewhere(settings, wired), *dead, *drift, *configuration.warnings)
     return Status(database, no_router(queue), queue, channels, groups, warnings, None, org_away=False)
+
+
+def _elsewhere(settings: Settings, wired: Wired) -> tuple[str, ...]:
+    """Where the database knows one org, its jobs are shown, whatever org the settings log in to and show groups of."""
+    org_id, known = wired.tokens.token().org_id, known_orgs(settings.database)
+    if len(known) != 1 or org_id in known:
+        return ()
+    told = (
+        f"the settings log in to org {org_id}, of which the job database knows nothing: jobs, stream and router are "
+        "those of the org before, groups those of this one; is another org meant, restart the router, else see "
+        f"{PREFIX}LOGIN_URL and {PREFIX}CLIENT_ID"
+    )
+    return (told,)
 
 
 def drifted(books: Books, since: datetime | None) -> tuple[str, ...]:
