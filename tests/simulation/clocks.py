@@ -96,7 +96,7 @@ def touched_leads_stay(play: Play) -> Iterator[str]:
 
 
 def the_clock_comes_to_rest(play: Play) -> Iterator[str]:
-    """In a row it moves a lead twice at most, then to the manager; and never to whoever had it before."""
+    """In a row it moves a lead twice at most, then to the manager; and to no other who had it before."""
     rows: dict[str, list[Row]] = {}
     for row in play.company.rows("Lead_Assignment__c"):
         rows.setdefault(row["Lead_Key__c"].partition(".")[0], []).append(row)
@@ -107,7 +107,7 @@ def the_clock_comes_to_rest(play: Play) -> Iterator[str]:
             in_a_row = in_a_row + 1 if by_clock else 0
             if in_a_row > MOVES_MAX + (row["Outcome__c"] == "Fallback"):
                 yield f"{lead_id} was moved {in_a_row} times in a row"
-            if by_clock and row["Assigned_To__c"] in had:
+            if by_clock and row["Outcome__c"] != "Fallback" and row["Assigned_To__c"] in had:
                 yield f"{lead_id} came to {row['Assigned_To__c']} again"
             had.add(row["Assigned_To__c"])
 

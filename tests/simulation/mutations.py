@@ -142,6 +142,16 @@ MUTATIONS = (
         "loops/receipts.py",
         "                moved.add(lead_id)",
         "                endings[lead_id] = Done('moved')",
+        kept="the event of whatever moved it asks anew",
+        guards=("returns-unheard",),
+    ),
+    Mutation(
+        "returns-unheard",
+        "loops/intake.py",
+        "                cause = cause_of(change, configuration)\n",
+        "                owner = change.fields.get('OwnerId')\n"
+        "                if change.change_type == 'UPDATE' and owner in configuration.intake_owners:\n"
+        "                    continue\n                cause = cause_of(change, configuration)\n",
     ),
     Mutation(
         "gone-is-buried",

@@ -65,9 +65,10 @@ def takes(firm: Company, leads: Sequence[str]) -> str | None:
 
 def gives_back(firm: Company, leads: Sequence[str]) -> str | None:
     lead = _one(firm, leads)
-    intake = firm.dice.choice(firm.intakes)
-    if lead is None or firm.row(lead)["OwnerId"] == intake:  # type: ignore[index]
+    intakes = [] if lead is None else [one for one in firm.intakes if one != firm.row(lead)["OwnerId"]]  # type: ignore[index]
+    if lead is None or not intakes:
         return None
+    intake = firm.dice.choice(intakes)
     firm.save(firm.org.admin_user_id, lead, OwnerId=intake)
     return f"{lead} is given back to {intake}"
 

@@ -442,10 +442,14 @@ class Play:
                 return
 
     def _quiet(self) -> None:
-        """All loops, until twice none of them had anything to do: a step of the intake may renew its lease alone."""
+        """All loops, until twice none of them had anything to do: a step of the intake may renew its lease alone.
+
+        The jobs of one lead are asked one by one, so that many of them take as many rounds more.
+        """
+        waiting = sum(job["status"] == "queued" for host in self.hosts for job in host.jobs())
         everybody = [(router, name) for router in self.routers for name in router.names]
         asked, idle = everybody, 0
-        for number in range(IDLE_ROUNDS_MAX):
+        for number in range(IDLE_ROUNDS_MAX + waiting):
             if self.trigger is not None:
                 self.trigger.goes_on()
             busy = [(router, name) for router, name in asked if self.step(router, name)]
