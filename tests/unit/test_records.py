@@ -163,6 +163,7 @@ def test_a_lead_is_read_with_all_its_fields() -> None:
         "Email": None,
         "Routing_Idem_Key__c": None,
         "Routing_Round__c": 2.0,
+        "Routing_Expected_Owner__c": None,
         "Routing_Status__c": "Held",
         "Routing_Error__c": "no rule matches",
         "SystemModstamp": "2026-11-29T21:00:00.000+0000",

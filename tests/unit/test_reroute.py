@@ -135,7 +135,7 @@ def test_a_lead_that_comes_to_match_another_group_is_routed_there():
         (owned(Country="JP"), groups(), [routed("A", group_id=None)]),
         (owned(Country="JP"), groups(), []),
         (owned(Country="JP", round=2), groups(), [routed("A")]),  # a later round, not in the ledger read
-        (owned(Country="JP", blank=True), groups(), [routed("A")]),  # given back, held, and taken again
+        (owned(Country="JP", unmarked=True), groups(), [routed("A")]),  # given back, held, and taken again
     ],
 )
 def test_a_change_that_is_no_reason_leaves_the_lead_alone(one, pools, ledger):

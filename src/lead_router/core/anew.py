@@ -43,7 +43,7 @@ def _new(configuration: Configuration, lead: Lead) -> Lead:
         held=False,
         queued=False,
         failed=False,
-        blank=True,
+        unmarked=True,
         overridden_at=None,
         told="",
     )

@@ -50,9 +50,9 @@ class Lead:
     """A lead as read: `fields` holds every field read, as Salesforce's JSON has it, `Owner.Type` nested.
 
     `status` is `Lead.Status`; `held`, `queued` and `failed` say that `Routing_Status__c` shows Held, Queued or Failed,
-    `blank` that it shows nothing, `told` is the text beside it, cut to its field; `overridden_at` is when others
-    changed its owner, as far as it shows that; `changed_at` is when anybody last changed it, by Salesforce's clock,
-    None for a lead that was not read there.
+    `unmarked` that what routing wrote beside the owner is not there, `told` is the text beside the status, cut to its
+    field; `overridden_at` is when others changed its owner, as far as it shows that; `changed_at` is when anybody last
+    changed it, by Salesforce's clock, None for a lead that was not read there.
     `enriched` is `fields` with what hops added, None where none did; `notes` are their sentences for the ledger.
     `routed_at` and `routed_by` are when, and by the key of which group, it was last given out, as it shows that.
     """
@@ -70,7 +70,7 @@ class Lead:
     told: str = ""
     queued: bool = False
     failed: bool = False
-    blank: bool = False
+    unmarked: bool = False
     changed_at: datetime | None = None
     routed_at: datetime | None = None
     routed_by: str | None = None

@@ -190,10 +190,11 @@ def _by_hand(table: Table, lead: Lead, last: LedgerRow) -> bool:
     """Whether a person gave it to someone after its last routing: it may have been given back, and taken by whoever had
     it before.
 
-    Events tell that; and one that was held when it was taken shows nothing any more, though it was routed.
+    Events tell that; one that was held when it was taken shows nothing any more, though it was routed; and the trigger
+    takes off the owner that routing expected, whoever is given it.
     """
     at = table.snapshot.by_hand.get(lead.id)
-    return lead.blank or (at is not None and last.created_at is not None and at >= last.created_at)
+    return lead.unmarked or (at is not None and last.created_at is not None and at >= last.created_at)
 
 
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:

@@ -46,6 +46,7 @@ BASE_LEAD_FIELDS = frozenset(
         Standard.PHONE,
         LeadFields.STAMP,
         LeadFields.ROUND,
+        LeadFields.EXPECTED_OWNER,
         LeadFields.STATUS,
         LeadFields.ERROR,
         LeadFields.OVERRIDDEN_BY,

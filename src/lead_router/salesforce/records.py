@@ -69,7 +69,7 @@ def lead(row: Row) -> Lead:
         told=row[LeadFields.ERROR] or "",
         queued=row[LeadFields.STATUS] == Status.QUEUED,
         failed=row[LeadFields.STATUS] == Status.FAILED,
-        blank=not row[LeadFields.STATUS],
+        unmarked=not (row[LeadFields.STATUS] and row[LeadFields.EXPECTED_OWNER]),
         changed_at=moment(changed_at) if changed_at else None,
         routed_at=moment(routed_at) if routed_at else None,
         routed_by=row.get(LeadFields.GROUP),
