@@ -212,3 +212,62 @@ def test_an_owned_lead_left_queued_is_routed_anew_once_somebody_can_take_it(rig:
 
     assert meanwhile == ("Ann", "Queued", "a record stayed locked")
     assert shown(rig, lead) == ("Yui", "Assigned", None)
+
+
+QUEUED = {
+    "other group": {"Country": "Japan", "Routing_Error__c": "a record stayed locked"},
+    "set back": {
+        "Status": "Open - Not Contacted",
+        "Routing_Error__c": "its status was set back: a record stayed locked",
+    },
+}
+
+
+def died(rig: Rig, life: Life, why: str) -> str:
+    """A lead of Ann's that the router inside left Queued, and that refused to be given to anybody else."""
+    org = rig.rest_org
+    lead = org.lead(Country="Belgium", Status="Working - Contacted")
+    life.goes_on()
+    org.update(lead, Routing_Status__c="Queued", **QUEUED[why])
+    rig.forbid("ISCHANGED(OwnerId)", "no more")
+    rig.upkeep(sweep_every_s=1.0).step()
+    rig.drain(life.router)
+    rig.allow()
+    return lead
+
+
+@pytest.mark.parametrize("why", sorted(QUEUED))
+def test_the_dead_job_of_an_owned_lead_left_queued_is_retried_for_what_it_was(rig: Rig, why: str):
+    """C4: Failed took the place of Queued, and with it went that the lead is to leave its owner; a retry knows it."""
+    org = rig.rest_org
+    org.update(org.refs["emea"], Reroute__c="Reroute")
+    life = Life(rig)
+    lead = died(rig, life, why)
+    meanwhile, (dead,) = shown(rig, lead), [job.id for job in rig.jobs() if job.status == "dead"]
+    everybody = [row["Id"] for row in org.rows("Round_Robin_Member__c")]
+    for one in everybody:
+        org.update(one, Active__c=False)
+    rig.store.revive(dead)
+    rig.drain(life.router)
+    nobody = shown(rig, lead)
+    for one in everybody:
+        org.update(one, Active__c=True)
+    rig.store.ask_held()
+    rig.drain(life.router)
+
+    assert meanwhile[:2] == nobody[:2] == ("Ann", "Failed")
+    assert shown(rig, lead) == ("Yui" if why == "other group" else "Bob", "Assigned", None)
+
+
+def test_a_retry_that_is_wanted_no_more_ends_with_what_the_last_routing_showed(rig: Rig):
+    """C4: its country is right again: nothing is to be done, and it is no dead letter any more."""
+    rig.rest_org.update(rig.rest_org.refs["emea"], Reroute__c="Reroute")
+    life = Life(rig)
+    lead = died(rig, life, "other group")
+    rig.rest_org.update(lead, Country="Belgium")
+    (dead,) = [job.id for job in rig.jobs() if job.status == "dead"]
+    rig.store.revive(dead)
+    rig.drain(life.router)
+
+    assert shown(rig, lead) == ("Ann", "Assigned", None)
+    assert rig.outcomes()[-1] == "skipped: already owned"

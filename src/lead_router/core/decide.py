@@ -34,10 +34,11 @@ from lead_router.core.reopening import (
     Left,
     Settled,
     Wanted,
+    failed_for_nothing,
     given,
+    keeps_its_mark,
     returned,
     settled_status,
-    stays_queued,
     want_of,
 )
 from lead_router.core.siblings import Course, Lone, Trail, Wait, course, observed
@@ -82,7 +83,7 @@ def _decision(table: Table, ask: Ask) -> Decision:
             return Hold(ask, lead, reason, min(retry_s, HOLD_RETRY_MAX_S), shown=False)
         case Wanted() | Late():
             decision = _given_out(table, ask, lead, want)
-            if isinstance(decision, Hold) and stays_queued(table.configuration, lead):
+            if isinstance(decision, Hold) and keeps_its_mark(table.configuration, lead):
                 return replace(decision, shown=False)
             return decision
 
@@ -103,7 +104,7 @@ def _given_out(table: Table, ask: Ask, lead: Lead, want: Wanted | Late) -> Decis
 
 def _settled(table: Table, ask: Ask, lead: Lead, reason: str) -> Skip:
     back = returned(table, ask, lead)
-    if lead.is_converted or not (lead.queued or lead.held):
+    if lead.is_converted or not (lead.queued or lead.held or failed_for_nothing(table, ask, lead)):
         return Skip(ask, reason, returned=back)
     if lead.held and not given(table, ask, lead):
         return Skip(ask, reason, returned=back)

@@ -128,7 +128,7 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
     if last is None or last.round < lead.round:
         return None
-    if lead.queued and ask.cause is Cause.WAITING:
+    if (lead.queued or lead.failed) and ask.cause is Cause.WAITING:
         return _left_over(table, lead, last)
     if last.created_at is None or last.created_at >= ask.event_at:
         return None
@@ -143,16 +143,32 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
 
 
 def _left_over(table: Table, lead: Lead, last: LedgerRow) -> str | None:
-    """While it was Queued a person may have given it to someone else: there it stays."""
+    """While it was Queued, or its job dead, a person may have given it to someone else: there it stays."""
     kept = last.assigned_to == lead.owner_id and lead.told.startswith(SET_BACK)
     if kept and status_is_intake(table.book, lead, table.snapshot.taken_at):
         return SET_BACK
     return _other_group(table, lead, last)
 
 
-def stays_queued(configuration: Configuration, lead: Lead) -> bool:
-    """Whether the lead is to show Queued while it waits: by that alone it is known that it is to leave its owner."""
-    return lead.queued and lead.owner_id not in configuration.intake_owners
+def keeps_its_mark(configuration: Configuration, lead: Lead) -> bool:
+    """Whether a lead goes on showing Queued, or Failed, while it waits: by that alone it is known to leave its rep."""
+    return (lead.queued or lead.failed) and lead.owner_id not in configuration.intake_owners
+
+
+def failed_text(lead: Lead, text: str) -> str:
+    """What a lead shows whose job is dead: with the reason why it was to leave its owner, where that alone tells it."""
+    return f"{SET_BACK}: {text}" if lead.queued and lead.told.startswith(SET_BACK) else text
+
+
+def failed_for_nothing(table: Table, ask: Ask, lead: Lead) -> bool:
+    """Whether a lead of which nothing is wanted shows Failed although it has the owner that its last routing gave it:
+    the job that died was to take it away, and would not any more.
+    """
+    last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
+    if not lead.failed or last is None or last.assigned_to != lead.owner_id or _by_hand(table, lead, last):
+        return False
+    asked = ask.cause in {Cause.WAITING, Cause.CHANGED} and ask.idempotency_key not in table.routed
+    return asked and not status_is_intake(table.book, lead, table.snapshot.taken_at)
 
 
 def settled_status(table: Table, lead: Lead) -> Status | None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import structlog
 
 from lead_router.core.model import Configuration, Lead, Snapshot, Status
+from lead_router.core.reopening import failed_text
 from lead_router.core.rules import is_unassigned, rulebook
 from lead_router.errors import LeadRouterError
 from lead_router.ports import MARKS_MAX, LeadMoved, Mark, Org, Refusal
@@ -82,7 +83,8 @@ def fail(
             left = {one: text for one, text in left.items() if one in sure or one in found}
             sure |= {one: lead for one, lead in found.items() if not more or _rested(seen.get(one), lead)}
             seen |= found
-        marks = [Mark(sure[one], Status.FAILED, left[one]) for one in sorted(left.keys() & sure.keys())]
+        shown = sorted(left.keys() & sure.keys())
+        marks = [Mark(sure[one], Status.FAILED, failed_text(sure[one], left[one])) for one in shown]
         moved = mark(org, marks, still)
         left, sure = {one: text for one, text in left.items() if one in moved or one not in sure}, {}
         if not left:

@@ -10,7 +10,7 @@ from datetime import datetime
 import structlog
 
 from lead_router.core.model import Batch, Configuration, Decision, Hold, Observed, Skip, Snapshot, Status, Write
-from lead_router.core.reopening import stays_queued
+from lead_router.core.reopening import keeps_its_mark
 from lead_router.errors import LeadRouterError, Rejected, RowLocked
 from lead_router.loops import marking, news
 from lead_router.loops.asks import ask_of, held
@@ -258,7 +258,7 @@ class Routing:
         ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}", keeps_place=True)) for job in jobs])
         leads = self._sight.leads
         known = (leads[one] for one in sorted(ours) if one in leads)
-        marks = [Mark(one, Status.HELD, text) for one in known if not stays_queued(self._configuration, one)]
+        marks = [Mark(one, Status.HELD, text) for one in known if not keeps_its_mark(self._configuration, one)]
         marking.mark(self._org, marks, self._still)
 
     def _again(self, portion: Portion, text: str, *, halve: bool) -> list[Portion]:
