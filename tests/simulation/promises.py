@@ -45,7 +45,7 @@ def nobody_lost(play: Play) -> Iterator[str]:
     Where a status asks for an owner, it was routed once at least.
     """
     firm = play.company
-    routed = {row["Lead__c"] for row in _ledger(play)}
+    routed = {row["Lead_Key__c"].partition(".")[0] for row in _ledger(play)}  # an undeleted lead has lost its rows
     for lead in firm.rows(LEAD):
         unseen = lead["Status"] in firm.intake_statuses and lead["Id"] not in routed
         if lead["IsConverted"] or not (lead["OwnerId"] in firm.intakes or unseen):
