@@ -279,7 +279,7 @@ def test_a_failed_lead_that_is_given_back_to_the_intake_is_routed(rig: Rig):
 
 @pytest.mark.parametrize("rep", ["ann", "bob"])
 def test_an_event_that_tells_no_fields_clears_what_has_another_owner(rig: Rig, rep: str):
-    """A lead of Ann's that failed on its way to Bob's group: behind a gap it is Bob's, or still hers and so Failed."""
+    """A lead of Ann's that failed on its way to Bob's group: behind a gap it is Bob's, or hers and not to leave her."""
     rest = rig.rest_org
     rest.update(rest.refs["emea"], Reroute__c="Reroute")
     hot = rest.insert("Round_Robin_Group__c", Name="Hot", Key__c="hot", Mode__c="Live")
@@ -298,7 +298,7 @@ def test_an_event_that_tells_no_fields_clears_what_has_another_owner(rig: Rig, r
     rest.update(lead, OwnerId=rest.refs[rep], Rating="Cold")
     life.goes_on()
 
-    assert (rig.shown(lead)[0], rig.owner(lead)) == (("Failed", "Ann") if rep == "ann" else (None, "Bob"))
+    assert (rig.shown(lead)[0], rig.owner(lead)) == (("Assigned", "Ann") if rep == "ann" else (None, "Bob"))
     assert life.heard() == 3
 
 

@@ -193,6 +193,26 @@ def test_who_gave_a_lead_back_and_took_it_again_keeps_it_whatever_changes(rig: R
     assert rig.shown(lead)[0] == (None if held else "Assigned")
 
 
+@pytest.mark.parametrize("reroute", ["Reroute", "Keep"])
+def test_who_was_given_a_lead_back_by_a_colleague_keeps_it_for_ever(rig: Rig, reroute: str):
+    """P62: hours after its routing, from hand to hand; where no group re-routes, nothing is asked for that."""
+    org = rig.rest_org
+    org.update(org.refs["emea"], Reroute__c=reroute)
+    life = Life(rig)
+    lead = org.lead(Country="Belgium", Status="Working - Contacted")
+    life.goes_on()
+    for name in ("bob", "ann"):
+        rig.clock.advance(3600)
+        org.update(lead, OwnerId=org.refs[name])
+        life.goes_on()
+    org.update(lead, Country="Japan")
+    life.goes_on()
+    life.goes_on()
+
+    assert (rig.owner(lead), rig.turns()) == ("Ann", [1])
+    assert len(rig.jobs()) == (4 if reroute == "Reroute" else 1)
+
+
 def test_an_owned_lead_left_queued_is_routed_anew_once_somebody_can_take_it(rig: Rig):
     """The router inside left it so, and no event will tell that it waits: it goes on showing Queued until then."""
     org = rig.rest_org

@@ -24,7 +24,7 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
     stay when owners change.
     """
     if change.change_type in UNSURE:
-        return Cause.CHANGED if change.change_type == "GAP_UPDATE" and _reroutes(configuration) else Cause.WAITING
+        return Cause.CHANGED if change.change_type == "GAP_UPDATE" and reroutes(configuration) else Cause.WAITING
     owner = change.fields.get("OwnerId")
     to_intake = owner in configuration.intake_owners
     status_asks = _status_asks(change, configuration)
@@ -36,7 +36,7 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
         return None  # someone gave it to someone, whatever else was changed with it
     if to_intake or status_asks:
         return Cause.WAITING if to_intake else Cause.STATUS
-    return Cause.CHANGED if _reroutes(configuration) and _rules_read(change.changed_fields, configuration) else None
+    return Cause.CHANGED if reroutes(configuration) and _rules_read(change.changed_fields, configuration) else None
 
 
 def unassigned_under(change: Change, configuration: Configuration) -> str | None:
@@ -51,7 +51,8 @@ def _status_asks(change: Change, configuration: Configuration) -> bool:
     return isinstance(status, str) and fold(status) in {fold(one) for one in configuration.intake_statuses}
 
 
-def _reroutes(configuration: Configuration) -> bool:
+def reroutes(configuration: Configuration) -> bool:
+    """Whether a lead may be taken from its owner because its fields were changed."""
     looked_for = configuration.rollout.reroutes is not Switch.OFF
     return looked_for and any(group.reroute is Reroute.REROUTE for group in configuration.roster)
 

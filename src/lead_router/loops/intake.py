@@ -13,7 +13,7 @@ from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Cause, Configuration
 from lead_router.errors import StoreUnavailable
 from lead_router.loops.asks import UNASSIGNED_UNDER
-from lead_router.loops.causes import CREATED, cause_of, unassigned_under
+from lead_router.loops.causes import CREATED, cause_of, reroutes, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.loops.taking import AFTER_DEATH, may_be_taken
@@ -200,8 +200,13 @@ class Intake:
             self._store.announce_reload(self._hold)
 
     def _given_elsewhere(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
-        """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether."""
+        """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether.
+
+        All of them where changed fields may take a lead from its owner: that is to be known of whoever has it by hand.
+        """
         given = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
+        if reroutes(configuration):
+            return frozenset(given)
         return self._store.asked_lately(sorted(given), within_s=LATELY_S)
 
     def _failed(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
