@@ -59,6 +59,24 @@ def test_who_takes_a_lead_in_the_last_moment_keeps_it(office: Office):
     assert (office.owner(lead), len(office.ledger())) == ("Dan", 1)
 
 
+def test_who_took_a_lead_back_by_hand_has_no_clock(office: Office):
+    """P62: it is with whom its last routing gave it to, and that person took it from a colleague since."""
+    lead = office.given()
+    told = {
+        "change_type": "UPDATE",
+        "event_at": office.clock.now().isoformat(),
+        "given_by": office.rest_org.refs["ann"],
+    }
+    office.store.record([NewJob("an event", lead, lead, told)])
+    office.passes(14)
+    office.clock.advance(60)
+    office.loop.step()
+    office.drain()
+
+    assert (office.owner(lead), len(office.ledger())) == ("Ann", 1)
+    assert office.outcomes()[-1] == "skipped: its owner was changed"
+
+
 def test_a_lead_that_was_changed_a_moment_ago_is_looked_at_again(office: Office):
     """Two changes within a second are the same to Salesforce's condition: it is decided once the second is over."""
     lead = office.given()

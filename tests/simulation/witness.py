@@ -235,11 +235,11 @@ class Witness:
     def _left_behind(self, host: Host, job: Row) -> None:
         """A job just done leaves its lead in the intake, although nobody touched it since it was read last."""
         company, lead_id = self._play.company, job["lead_id"]
-        since = self._since(host, lead_id)
+        since = self._looked_at.get(host.name, 0) if _wrote(job) else self._since(host, lead_id)
         lead = company.row(lead_id)
         if lead is None or lead["IsConverted"]:
             return
-        if job["outcome"].endswith(("already routed", "its owner was changed")):  # the latter of the first-touch clock
+        if job["outcome"].endswith("already routed") or "untouched" in job["payload"]:
             self._not_looked_for(host, job, lead)
             return
         if lead["OwnerId"] in company.intakes and self.still(lead_id, since, len(self.commits)):
@@ -274,6 +274,11 @@ class Witness:
         company = self._play.company
         waits = (lead for lead in company.rows("Lead") if lead["OwnerId"] in company.intakes)
         return frozenset(lead["Id"] for lead in waits if not lead["IsConverted"])
+
+
+def _wrote(job: Row) -> bool:
+    """Whether the job gave its lead out: what it read after that was of its own work."""
+    return not job["outcome"].startswith(("skipped", "moved"))
 
 
 def _shown(row: Mapping[str, Any]) -> str:

@@ -111,6 +111,8 @@ def _lies(table: Table, ask: Ask, lead: Lead) -> Late | Early | Settled:
         return Settled(found.reason)
     if untouched_round(ask.idempotency_key) != found.row.round:
         return Settled("it was routed since")
+    if _by_hand(table, lead, found.row):
+        return Settled("its owner was changed")
     return _early(found, lead, table.snapshot.taken_at) or Late(found)
 
 

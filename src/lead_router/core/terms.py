@@ -106,7 +106,7 @@ def running(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> Run
     if row is None or row.turn is None or row.outcome == Outcome.MANUAL or row.round != lead.round:
         return Stopped("converted" if lead.is_converted else "no turn of a group gave it out last")
     group = snapshot.groups.get(row.group_id or "")
-    if lead.is_converted or row.assigned_to != lead.owner_id:
+    if lead.is_converted or lead.unmarked or row.assigned_to != lead.owner_id:
         return Stopped("converted" if lead.is_converted else "its owner was changed")
     if group is None or group.mode is not Mode.LIVE:
         return Stopped("the group that gave it out is not live")

@@ -9,6 +9,7 @@ from lead_router.core.adding import with_added
 from lead_router.core.elders import awaited_by
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
+from lead_router.core.terms import watched
 from lead_router.loops.asks import ask_of, event_at
 from lead_router.ports import Job, JobStore, Org, Sibling
 
@@ -57,7 +58,7 @@ def with_kept(store: JobStore, configuration: Configuration, snapshot: Snapshot)
 
 
 def _with_hands(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
-    if configuration.rollout.reroutes is Switch.OFF:
+    if configuration.rollout.reroutes is Switch.OFF and not watched(configuration):
         return snapshot
     last = {row.lead_id: row for row in sorted(snapshot.ledger, key=lambda row: row.round)}
     kept = [one.id for one in snapshot.leads.values() if one.id in last and last[one.id].assigned_to == one.owner_id]
