@@ -62,7 +62,6 @@ FAULTS_MAX = 10  # as the runner has it
 CUTS = ("stream: renumber", "stream: expire")  # what came before may stay unheard: sweeps look for it
 BROKEN: Step = ("SELECT nothing FROM nowhere", {})
 _LEADS = re.compile(rb"00Q[A-Za-z0-9]{15}")
-_WRITING = (b'"PATCH"', b'"POST"', b'"DELETE"')  # methods of a composite request's parts
 _OTHERS = re.compile(rb"(?:005|a..)[A-Za-z0-9]{15}")
 
 
@@ -106,8 +105,6 @@ class Line(OrgAdapter):
             self.world.faults.put(fault)
         if self._router.anonymous:
             request.headers.pop("Sforce-Call-Options", None)
-        if kind == "http" and not any(verb in body for verb in _WRITING):
-            self._router.play.witness.reads(leads)
         answer = super().send(request, *args, **named)
         self._router.point("after", kind, what, leads, others)
         return answer

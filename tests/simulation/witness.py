@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -86,8 +86,6 @@ class Witness:
         self._stack: list[int] = []
         self._done: dict[tuple[str, int], Row] = {}
         self._looked_at: dict[str, int] = {}
-        self._reading: dict[int, dict[str, int]] = {}
-        self._read: dict[str, dict[str, int]] = {}
         self._waits: dict[tuple[str, int], tuple[str, int]] = {}
         self._users = frozenset(play.company.users)
         self._states: dict[str, list[tuple[int, Row | None]]] = {
@@ -140,18 +138,11 @@ class Witness:
         try:
             return router.step(name)
         finally:
-            read = self._reading.pop(self._stack.pop(), {})
-            if works:
-                self._read[router.host.name] = read
+            self._stack.pop()
             if works and self._stack:  # within another's step: what this one ended, that one must leave alone
                 self._looked(router.host)
             if wished is not None and router.alive and len(self.steps) == wished.steps + 1:
                 self._kept_wish(router, wished, self._sweeps(router))
-
-    def reads(self, leads: Iterable[str]) -> None:
-        """The step at work reads these leads now: what was done to them before, it knows."""
-        if self._stack:
-            self._reading.setdefault(self._stack[-1], {}).update(dict.fromkeys(leads, len(self.commits)))
 
     def state(self, record_id: str, before: int) -> Row | None:
         """A record as it was before the commit of this number; None where it was not, or was deleted."""
@@ -233,21 +224,17 @@ class Witness:
             self.faults.append(f"{router.name} came by a sweep that nobody had ended, and left it")
 
     def _left_behind(self, host: Host, job: Row) -> None:
-        """A job just done leaves its lead in the intake, although nobody touched it since it was read last."""
+        """A job just done leaves its lead in the intake, although nobody touched it since the last look."""
         company, lead_id = self._play.company, job["lead_id"]
-        since = self._looked_at.get(host.name, 0) if _wrote(job) else self._since(host, lead_id)
+        since = self._looked_at.get(host.name, 0)
         lead = company.row(lead_id)
         if lead is None or lead["IsConverted"]:
             return
-        if job["outcome"].endswith("already routed") or "untouched" in job["payload"]:
+        if job["outcome"].endswith(("already routed", "its owner was changed")):  # the latter of the first-touch clock
             self._not_looked_for(host, job, lead)
             return
         if lead["OwnerId"] in company.intakes and self.still(lead_id, since, len(self.commits)):
             self.faults.append(f"job {job['id']} of {host.name} is done, {job['outcome']}, and {lead_id} has no owner")
-
-    def _since(self, host: Host, lead_id: str) -> int:
-        """The first commit that the worker of the last step may not know of; before that step nothing was done."""
-        return max(self._looked_at.get(host.name, 0), self._read.get(host.name, {}).get(lead_id, 0))
 
     def _not_looked_for(self, host: Host, job: Row, lead: Row) -> None:
         """A job finds its lead routed, or with another owner, and given back by now: as long as it was open, no sweep
@@ -256,7 +243,8 @@ class Witness:
         [row] = host.look("SELECT * FROM sweep WHERE org_id = :org_id") or [{}]
         keys = {one["Idempotency_Key__c"] for one in self._play.company.rows(LEDGER)}
         stands = job["idempotency_key"] in keys or not job["outcome"].endswith("already routed")
-        untouched = self.still(job["lead_id"], self._since(host, job["lead_id"]), len(self.commits))
+        since = self._looked_at.get(host.name, 0)
+        untouched = self.still(job["lead_id"], since, len(self.commits))
         looked_for = row.get("requested") or row.get("kept_until") or (row.get("begun_at") or 0) >= job["completed_at"]
         if stands and untouched and lead["OwnerId"] in self._play.company.intakes and not looked_for:
             self.faults.append(f"{job['lead_id']} was given back, job {job['id']} ended on it, and no sweep is due")
@@ -274,11 +262,6 @@ class Witness:
         company = self._play.company
         waits = (lead for lead in company.rows("Lead") if lead["OwnerId"] in company.intakes)
         return frozenset(lead["Id"] for lead in waits if not lead["IsConverted"])
-
-
-def _wrote(job: Row) -> bool:
-    """Whether the job gave its lead out: what it read after that was of its own work."""
-    return not job["outcome"].startswith(("skipped", "moved"))
 
 
 def _shown(row: Mapping[str, Any]) -> str:
