@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lead_router.errors import Transient
@@ -23,6 +23,7 @@ ENDS = ("status", "outcome")  # what only the attempt that holds the claim write
 WAITS = ("held: group", "held: waits behind")  # how a job says that its lead waits for members
 OUTAGES = {"LoginRefused", *(kind.__name__ for kind in Transient.__subclasses__())}
 UNSEEN = ("skipped: gone", "skipped: deleted")  # a sweep that sees the lead after all begins such a job anew
+LONG = timedelta(seconds=1)  # a breaker may have opened in such a step, and closed
 LEASE_MS = 1_000  # by which the lease of a sweep is over in earnest
 
 
@@ -214,13 +215,15 @@ class Witness:
 
     def _kept_wish(self, router: Router, before: Sweeps, after: Sweeps) -> None:
         """A sweep that was asked for and could not be made is asked for still, unless the database failed too. One that
-        nobody ended is begun anew by whoever comes by, unless the org is spared.
+        nobody ended is begun anew by whoever comes by, unless the org is spared; of a long step nobody knows whether it
+        was.
         """
         if after.spoiled != before.spoiled:
             return
         if before.requested is not None and after.requested is None and after.failed > before.failed:
             self.faults.append(f"{router.name} was asked to sweep, {before.requested}, failed, and forgot it")
-        if before.left and after.begun_at == before.begun_at and not (before.rests or after.rests):
+        spared = before.rests or after.rests or self._play.clock.now() - self.steps[before.steps].at > LONG
+        if before.left and after.begun_at == before.begun_at and not spared:
             self.faults.append(f"{router.name} came by a sweep that nobody had ended, and left it")
 
     def _left_behind(self, host: Host, job: Row) -> None:
