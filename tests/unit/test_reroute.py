@@ -112,6 +112,25 @@ def test_a_status_set_back_routes_anew_and_a_status_that_stayed_does_not(cause, 
     assert decision.explanation.startswith("Routed anew: its status was set back.")
 
 
+AT_ONCE = timedelta(milliseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("to", "at", "again"),
+    [("B", LATER - AT_ONCE, True), ("B", LATER, False), ("B", LATER + AT_ONCE, False), ("A", LATER + AT_ONCE, False)],
+    ids=["before", "in that moment", "since", "given on and back since"],
+)
+@pytest.mark.parametrize("told", ["by an event", "by the lead"])
+def test_who_is_given_a_lead_after_its_status_was_set_back_keeps_it(to, at, again, told):
+    """P62: a wish of before that moment is no reason to take it from them; a later one is."""
+    shown = at if told == "by the lead" else None
+    one = owned(to, status="New", overridden_at=shown)
+    seen = snapshot([one], [pool("emea", "ABC")], [routed("A")])
+    seen = seen if shown else replace(seen, by_hand={lead_id(1): at})
+    (decision,) = decide(STATUS, seen, [asked(Cause.STATUS, LATER)])
+    assert isinstance(decision, Assign if again else Skip)
+
+
 def groups(reroute=Reroute.REROUTE, **changes):
     return [pool("emea", "AB", reroute=reroute, **changes), pool("apac", "XY")]
 

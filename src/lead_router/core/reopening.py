@@ -139,7 +139,7 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
             return None
         case Cause.STATUS:
             set_back = status_is_intake(table.book, lead, table.snapshot.taken_at)
-            return SET_BACK if set_back else None
+            return SET_BACK if set_back and not _given_since(table, lead, ask.event_at) else None
         case Cause.CHANGED:
             return _other_group(table, lead, last)
 
@@ -169,8 +169,9 @@ def failed_for_nothing(table: Table, ask: Ask, lead: Lead) -> bool:
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
     if not lead.failed or last is None or last.assigned_to != lead.owner_id or _by_hand(table, lead, last):
         return False
-    asked = ask.cause in {Cause.WAITING, Cause.CHANGED} and ask.idempotency_key not in table.routed
-    return asked and not status_is_intake(table.book, lead, table.snapshot.taken_at)
+    if ask.cause is Cause.UNTOUCHED or ask.idempotency_key in table.routed:
+        return False
+    return not status_is_intake(table.book, lead, table.snapshot.taken_at) and _other_group(table, lead, last) is None
 
 
 def settled_status(table: Table, lead: Lead) -> Status | None:
@@ -213,6 +214,12 @@ def _by_hand(table: Table, lead: Lead, last: LedgerRow) -> bool:
     """
     at = table.snapshot.by_hand.get(lead.id)
     return lead.unmarked or (at is not None and last.created_at is not None and at >= last.created_at)
+
+
+def _given_since(table: Table, lead: Lead, at: datetime) -> bool:
+    """Whether a person gave it to someone since then, or in that moment: whoever was given it has it."""
+    told = (table.snapshot.by_hand.get(lead.id), lead.overridden_at)
+    return any(one is not None and one >= at for one in told)
 
 
 def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:

@@ -8,6 +8,7 @@ from lead_router.core.model import Cause, Configuration, Reroute, Switch
 from lead_router.core.rules import rulebook
 from lead_router.core.scoring import fields_of
 from lead_router.core.soql.values import fold
+from lead_router.core.terms import watched
 from lead_router.ports import Change
 
 CREATED = frozenset({"CREATE", "GAP_CREATE"})
@@ -55,6 +56,12 @@ def reroutes(configuration: Configuration) -> bool:
     """Whether a lead may be taken from its owner because its fields were changed."""
     looked_for = configuration.rollout.reroutes is not Switch.OFF
     return looked_for and any(group.reroute is Reroute.REROUTE for group in configuration.roster)
+
+
+def takes_back(configuration: Configuration) -> bool:
+    """Whether a lead may be taken from its owner at all: changed fields, its status set back or a clock may do that."""
+    set_back = configuration.rollout.reroutes is not Switch.OFF and bool(configuration.intake_statuses)
+    return set_back or reroutes(configuration) or bool(watched(configuration))
 
 
 def _rules_read(changed: Iterable[str], configuration: Configuration) -> bool:

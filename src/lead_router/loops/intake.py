@@ -11,10 +11,9 @@ import structlog
 
 from lead_router.core.keys import change_key, create_key, submission_of
 from lead_router.core.model import Cause, Configuration
-from lead_router.core.terms import watched
 from lead_router.errors import StoreUnavailable
 from lead_router.loops.asks import UNASSIGNED_UNDER
-from lead_router.loops.causes import CREATED, cause_of, reroutes, unassigned_under
+from lead_router.loops.causes import CREATED, cause_of, takes_back, unassigned_under
 from lead_router.loops.current import Current
 from lead_router.loops.overriding import GIVEN_BY, SOON, given_by
 from lead_router.loops.taking import AFTER_DEATH, may_be_taken
@@ -203,10 +202,10 @@ class Intake:
     def _given_elsewhere(self, delivery: Delivery, configuration: Configuration) -> frozenset[str]:
         """Leads that someone gave to someone soon after this program may have done so; the ledger knows whether.
 
-        All of them where changed fields, or a clock, may take a lead from its owner: whoever has it by hand keeps it.
+        All of them where a lead may be taken from its owner: whoever has it by hand keeps it.
         """
         given = {one.record_id for one in delivery.changes if given_by(one, configuration) is not None}
-        if reroutes(configuration) or watched(configuration):
+        if takes_back(configuration):
             return frozenset(given)
         return self._store.asked_lately(sorted(given), within_s=LATELY_S)
 

@@ -9,8 +9,8 @@ from lead_router.core.adding import with_added
 from lead_router.core.elders import awaited_by
 from lead_router.core.keys import submission_of
 from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
-from lead_router.core.terms import watched
 from lead_router.loops.asks import ask_of, event_at
+from lead_router.loops.causes import takes_back
 from lead_router.ports import Job, JobStore, Org, Sibling
 
 LEADS_MAX = 200  # of one snapshot
@@ -48,9 +48,9 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
 def with_kept(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
     """The snapshot with what the store keeps of its leads, and their scores, as far as these are on.
 
-    It keeps what providers answered, and the events that tell who gave a lead to someone. These are asked for where its
-    last routing gave the lead to the owner that it has, and may be about to take it away; one that brought about a
-    routing itself is older than that one.
+    It keeps what providers answered, and the events that tell who gave a lead to someone. These are asked for where a
+    lead that was routed has an owner, and may be about to be taken away; one that brought about a routing itself is
+    older than that one.
     """
     known = store.enrichments(sorted(snapshot.leads)) if configuration.enrichment is not None else {}
     answers = {key: one.result for key, one in known.items() if one.result is not None or one.status != "done"}
@@ -58,12 +58,12 @@ def with_kept(store: JobStore, configuration: Configuration, snapshot: Snapshot)
 
 
 def _with_hands(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
-    if configuration.rollout.reroutes is Switch.OFF and not watched(configuration):
+    if not takes_back(configuration):
         return snapshot
-    last = {row.lead_id: row for row in sorted(snapshot.ledger, key=lambda row: row.round)}
-    kept = [one.id for one in snapshot.leads.values() if one.id in last and last[one.id].assigned_to == one.owner_id]
+    known, intake = {row.lead_id for row in snapshot.ledger}, configuration.intake_owners
+    owned = sorted(one.id for one in snapshot.leads.values() if one.id in known and one.owner_id not in intake)
     routed = {row.idempotency_key for row in snapshot.ledger}
-    told = [job for job in store.by_hand(sorted(kept)) if job.idempotency_key not in routed]
+    told = [job for job in store.by_hand(owned) if job.idempotency_key not in routed]
     return replace(snapshot, by_hand={job.lead_id: event_at(job) for job in sorted(told, key=event_at)})
 
 
