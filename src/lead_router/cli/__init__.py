@@ -9,6 +9,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 
+from lead_router.cli import closed
 from lead_router.cli.arguments import parser
 from lead_router.errors import BadRules, LeadRouterError, Transient
 
@@ -17,6 +18,7 @@ INTERRUPTED = 130
 
 def main(words: Sequence[str] | None = None) -> int:
     """Carry out one command; the exit codes stand in `--help`, 130 is that of Ctrl-C."""
+    closed.fill()
     try:
         asked = parser().parse_args(words)
         if asked.command == "run":
