@@ -132,6 +132,12 @@ MUTATIONS = (
         guards=_ORG,
     ),
     Mutation(
+        "set-back-from-anybody",
+        "core/reopening.py",
+        "if set_back and not _given_since(table, lead, ask.event_at) else None",
+        "if set_back else None",
+    ),
+    Mutation(
         "turn-taken-is-done",
         "loops/receipts.py",
         "            case TurnTaken():\n                pass",

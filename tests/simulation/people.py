@@ -128,6 +128,17 @@ def sets_status(firm: Company, leads: Sequence[str]) -> str | None:
     return f"{lead} is {status}"
 
 
+def recycles(firm: Company, leads: Sequence[str]) -> str | None:
+    """A manager sets the status of a lead back, where that asks for an owner, and then gives the lead to a rep."""
+    lead = _one(firm, leads)
+    if lead is None or not firm.intake_statuses or firm.row(lead)["IsConverted"]:  # type: ignore[index]
+        return None
+    rep = firm.dice.choice(firm.reps)
+    for change in ({"Status": WORKING}, {"Status": firm.dice.choice(sorted(firm.intake_statuses))}, {"OwnerId": rep}):
+        firm.save(firm.org.admin_user_id, lead, **change)
+    return f"{lead} is set back, and given to {rep}"
+
+
 def transfers(firm: Company, leads: Sequence[str]) -> str | None:
     lead = _one(firm, leads)
     if lead is None:
@@ -215,6 +226,7 @@ ON_LEADS: tuple[tuple[Act, int], ...] = (
     (merges, 2),
     (transfers, 3),
     (sets_status, 1),
+    (recycles, 2),
     (comes_again, 2),
 )
 ON_GROUPS: tuple[tuple[Act, int], ...] = (

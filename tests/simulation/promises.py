@@ -73,7 +73,7 @@ def nobody_twice(play: Play) -> Iterator[str]:
 
     Where groups re-route or clocks run, a lead is taken only from whom its last routing gave it to, and there only if
     it has met another group since; where statuses ask for an owner, from anybody before its first routing, and after
-    that if somebody has set the status back.
+    that if somebody has set the status back, and has not given the lead to someone since, as far as that was heard.
     """
     firm = play.company
     given: dict[str, str] = {}
@@ -86,7 +86,7 @@ def nobody_twice(play: Play) -> Iterator[str]:
                 kept = given.get(change.id) == former
                 again = "reroute" in firm.traits and kept and _met_another(play, change.id, seen.number)
                 asked = before["Status"] in firm.intake_statuses and (
-                    not int(before["Routing_Round__c"] or 0) or (change.id, seen.number) in back
+                    not int(before["Routing_Round__c"] or 0) or _asks_still(play, seen, change.id, back)
                 )
                 late = kept and untouched_round(after["Routing_Idem_Key__c"] or "") is not None
                 if former not in firm.intakes and not again and not asked and not late:
@@ -95,11 +95,18 @@ def nobody_twice(play: Play) -> Iterator[str]:
                 given[change.id] = str(after["OwnerId"]) if seen.ours else ""
 
 
-def _set_back(play: Play) -> set[tuple[str, int]]:
-    """The routings before which somebody had changed the lead's status since the last one; the times of rows, by which
-    a router tells, are to the second.
+def _asks_still(play: Play, seen: Seen, lead_id: str, back: Mapping[tuple[str, int], datetime]) -> bool:
+    """Whether the status was set back before this routing, and after any hand-over that its router had heard of."""
+    at = back.get((lead_id, seen.number))
+    given = play.witness.steps[seen.step].given.get(lead_id) if seen.step is not None else None
+    return at is not None and (given is None or given < at.replace(microsecond=at.microsecond // 1000 * 1000))
+
+
+def _set_back(play: Play) -> dict[tuple[str, int], datetime]:
+    """The routings before which somebody had changed the lead's status since the last one, and when; the times of rows,
+    by which a router tells, are to the second.
     """
-    found: set[tuple[str, int]] = set()
+    found: dict[tuple[str, int], datetime] = {}
     changed: dict[str, datetime] = {}
     routed: dict[str, datetime] = {}
     for seen in play.witness.commits:
@@ -108,7 +115,7 @@ def _set_back(play: Play) -> set[tuple[str, int]]:
                 changed[change.id] = seen.at
             elif seen.ours and _moved(change.before, change.after, "Routing_Round__c"):
                 if change.id in changed and changed[change.id] >= routed.get(change.id, changed[change.id]):
-                    found.add((change.id, seen.number))
+                    found[change.id, seen.number] = changed[change.id]
                 routed[change.id] = seen.at.replace(microsecond=0)
     return found
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lead_router.errors import Transient
+from lead_router.loops.overriding import GIVEN_BY
 from org_simulator.changes import RowChange
 from simulation.hosts import Host, Router
 
@@ -46,8 +47,9 @@ class Seen:
 class Begun:
     """A step: when it began, which leads its router knew to wait for a group, and how many commits there had been.
 
-    `configured` numbers the first commit that its router had not read of when it read its configuration last. What the
-    Apex does in one go within a transaction is a step of no router outside.
+    `given` tells when a person last gave a lead to someone, as far as its router had heard. `configured` numbers
+    the first commit that its router had not read of when it read its configuration last. What the Apex does in one go
+    within a transaction is a step of no router outside.
     """
 
     router: Router | None
@@ -56,6 +58,7 @@ class Begun:
     commits: int
     waiting: Mapping[str, tuple[str, int]]
     configured: int
+    given: Mapping[str, datetime]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ class Witness:
         for part, by_apex in trigger.parts(changes):
             if by_apex:
                 number = len(self.commits)
-                self.steps.append(Begun(None, "trigger", part[0].at, number, self._held(), number))
+                self.steps.append(Begun(None, "trigger", part[0].at, number, self._held(), number, {}))
             self._told(part, ours=by_apex, step=len(self.steps) - 1 if by_apex else None)
 
     def _held(self) -> dict[str, tuple[str, int]]:
@@ -134,7 +137,8 @@ class Witness:
         waiting = self._looked(router.host) if works else {}
         wished = self._sweeps(router) if router.alive and name == "upkeep" else None
         known = 0 if router.org is None else router.org.configured
-        self.steps.append(Begun(router, name, self._play.clock.now(), len(self.commits), waiting, known))
+        given = _given(router.host.jobs()) if works else {}
+        self.steps.append(Begun(router, name, self._play.clock.now(), len(self.commits), waiting, known, given))
         self._stack.append(len(self.steps) - 1)
         try:
             return router.step(name)
@@ -265,6 +269,13 @@ class Witness:
         company = self._play.company
         waits = (lead for lead in company.rows("Lead") if lead["OwnerId"] in company.intakes)
         return frozenset(lead["Id"] for lead in waits if not lead["IsConverted"])
+
+
+def _given(jobs: Iterable[Row]) -> dict[str, datetime]:
+    """When people gave leads to someone, the last time of each."""
+    told = [(job["lead_id"], json.loads(job["payload"])) for job in jobs if GIVEN_BY in job["payload"]]
+    every = [(datetime.fromisoformat(payload["event_at"]), lead_id) for lead_id, payload in told]
+    return {lead_id: at for at, lead_id in sorted(every)}
 
 
 def _shown(row: Mapping[str, Any]) -> str:
