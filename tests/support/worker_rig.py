@@ -94,6 +94,7 @@ class Rig:
             clock=lambda: self.clock.now().timestamp() + self.ahead_s,
             max_attempts=3,
             channels=self.channels,
+            admitted=bool(self._stores),  # as by a process whose start has opened one
         )
         self._stores.append(store)
         return store

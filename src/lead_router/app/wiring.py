@@ -98,7 +98,7 @@ def rollout_of(settings: Settings) -> Rollout:
 def store_of(settings: Settings, org_id: str, channels: ChannelsOf = nowhere, *, admitted: bool = False) -> JobStore:
     """The job store of one org, for the thread that asks; `channels` says where its notices go.
 
-    `admitted`: this process has opened it before, and a login that is refused now is waited for.
+    `admitted`: this process has opened it before, and a login or a right that is refused now is waited for.
     """
     attempts = settings.attempts_max
     return open_store(settings.database, org_id=org_id, max_attempts=attempts, channels=channels, admitted=admitted)

@@ -32,8 +32,8 @@ def open_store(
 
     The schema is made or brought up to date first. `clock` answers seconds since 1970 and stands in for the host's
     clock on SQLite; PostgreSQL has its own. Misconfigured names the setting and the remedy; StoreUnavailable:
-    PostgreSQL did not answer, try again; nor does one that refuses a login by which this process was `admitted` before.
-    No text holds the address's password. `channels` says where notices go.
+    PostgreSQL did not answer, try again; nor does one that refuses a login by which this process was `admitted` before,
+    or a right to a process that was. No text holds the address's password. `channels` says where notices go.
     """
     engine = _engine(url, clock or time.time, admitted=admitted)
     try:

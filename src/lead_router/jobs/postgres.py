@@ -18,6 +18,7 @@ from psycopg.rows import DictRow, dict_row
 from lead_router.errors import Misconfigured, StoreUnavailable
 from lead_router.jobs.dialect import POSTGRES, translate
 from lead_router.jobs.engine import SETTING, Row, Run, Step, T
+from lead_router.jobs.migrations import TABLES
 from lead_router.jobs.patience import Bounded
 
 TRIES: Final = 5
@@ -69,10 +70,16 @@ _REFUSED_SINCE: Final = (
     "refuses the login that it accepted before: nothing is lost, and routing goes on once it accepts it again; set "
     "user, password and database right there, or change the setting and restart this router"
 )
+_RIGHT_TAKEN: Final = (
+    "nothing is lost, and routing goes on once it has that again; grant it all rights on the tables of that database."
+)
 
 
 class PostgresEngine:
-    """See Engine. Once `admitted`, by an earlier engine or itself, a refused login is an outage that a person ends."""
+    """See Engine. Once `admitted`, by an earlier engine or itself, a refused login is an outage that a person ends.
+
+    So is, where an earlier one was, a right that its user lacks.
+    """
 
     dialect = POSTGRES
 
@@ -80,7 +87,7 @@ class PostgresEngine:
         self, url: str, *, lock_wait_s: float = LOCK_WAIT_S, answer_s: float = ANSWER_S, admitted: bool = False
     ) -> None:
         self._answer_s = answer_s
-        self._admitted = admitted
+        self._started = self._admitted = admitted
         self._before = _BEFORE.format(
             lock_ms=lock_wait_s * 1000, statement_ms=STATEMENT_S * 1000, stall_ms=STALL_S * 1000
         )
@@ -151,6 +158,8 @@ class PostgresEngine:
         where = f"The job database {self._place()} ({SETTING})"
         text = self._without_password(str(fault).strip().splitlines()[0]) if str(fault).strip() else ""
         match fault:
+            case pg.InsufficientPrivilege() if self._started:
+                raise StoreUnavailable(f"{where} refuses this user a right on {_named(text)}: {_RIGHT_TAKEN}") from None
             case pg.InsufficientPrivilege():
                 raise Misconfigured(
                     f"{where} refuses this user: grant CREATE on the schema and all rights on its tables."
@@ -219,6 +228,11 @@ def _broken_off(fault: psycopg.Error) -> bool:
             return fault.diag.constraint_name == _ONE_WORKING
         case _:
             return False
+
+
+def _named(text: str) -> str:
+    """The tables of ours that a refusal speaks of, in whatever language, and nothing else of it."""
+    return ", ".join(sorted({"schema_version", *TABLES} & set(re.findall(r"\w+", text)))) or "what it works on"
 
 
 def _hopeless(fault: psycopg.OperationalError, text: str) -> bool:
