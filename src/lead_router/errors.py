@@ -14,7 +14,8 @@ LeadRouterError
     ├── Rejected           Salesforce refuses this record or request
     ├── Misconfigured      a setting or record must be changed by a person
     │   ├── BadCriteria    a criteria clause cannot be read
-    │   └── BadRules       rule files cannot be used; their author's own words are shown
+    │   ├── BadRules       rule files cannot be used; their author's own words are shown
+    │   └── BadSetup       the org lacks room or the like; Salesforce's own words are shown
     ├── ContractMismatch   the org or the answer is not what the code was written for
     └── LoginRefused       Salesforce refuses these credentials; while a router runs, an outage that a person ends
 """
@@ -101,6 +102,10 @@ class BadRules(Misconfigured):
     """Rule files cannot be used; the text quotes them, usernames too, so a terminal may show it and no log."""
 
 
+class BadSetup(Misconfigured):
+    """Salesforce refuses for what a person must change in the org; the text is its own."""
+
+
 class ContractMismatch(Permanent):
     """The org lacks what the router needs, or answered in a shape that the router does not know."""
 
@@ -111,3 +116,9 @@ class LoginRefused(Permanent):
 
 OUTAGES: Final = (Transient, LoginRefused)
 """What a running program waits out: faults that pass by themselves, or that a person ends in the org."""
+
+OWN_WORDS: Final = frozenset({Misconfigured})
+"""Faults, not their subclasses, whose text is this program's own beside names of settings, files and the org's records.
+
+It says what to do, and may be told to whoever asks how the program is; the texts of others may quote customers.
+"""

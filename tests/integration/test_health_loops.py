@@ -104,6 +104,17 @@ def test_a_loop_that_keeps_failing_is_red_within_seconds(life, plant, loop):
     assert (health.live, health.ready, health.dying[0].part) == (False, False, loop)
 
 
+def test_a_job_database_that_was_moved_is_told_with_the_remedy(life):
+    """F8, F11: health itself says what is wrong and what to do, as the log does."""
+    life.start()
+    (life.rig.path / "jobs.db").rename(life.rig.path / "aside.db")
+    life.until(lambda: not life.vitals.health().live)
+    reason = life.vitals.health().dying[0].reason
+
+    assert "Misconfigured: The job database" in reason
+    assert "(LEAD_ROUTER_DATABASE) was moved, deleted or replaced while it was in use: bring it back" in reason
+
+
 def test_a_loop_that_dies_ends_the_process_and_is_never_green(life, monkeypatch):
     """F8: ten faults in a row end it with 1; from the first one on no look says that it lives."""
     monkeypatch.setattr(runners, "PAUSE_CAP_S", 0.001)

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from lead_router.errors import (
+    BadSetup,
     ContractMismatch,
     LoginRefused,
-    Misconfigured,
     OutcomeUnknown,
     RateLimited,
     Rejected,
@@ -61,7 +61,7 @@ def test_every_documented_code_has_a_meaning() -> None:
         ("UNABLE_TO_LOCK_ROW", RowLocked),
         ("SERVER_UNAVAILABLE", OutcomeUnknown),
         ("INVALID_FIELD", ContractMismatch),
-        ("STORAGE_LIMIT_EXCEEDED", Misconfigured),
+        ("STORAGE_LIMIT_EXCEEDED", BadSetup),
         ("API_DISABLED_FOR_ORG", LoginRefused),
         ("STRING_TOO_LONG", Rejected),
         ("NEVER_HEARD_OF", Rejected),

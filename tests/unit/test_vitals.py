@@ -6,8 +6,17 @@ import threading
 
 import pytest
 
-from lead_router.errors import LoginRefused, StoreUnavailable
+from lead_router.errors import (
+    BadCriteria,
+    BadRules,
+    ContractMismatch,
+    LoginRefused,
+    Misconfigured,
+    Rejected,
+    StoreUnavailable,
+)
 from lead_router.loops.vitals import Ear, Fault, Vitals
+from lead_router.salesforce.codes import Trouble, surprise
 
 HEARD = Ear("subscribed")
 
@@ -95,6 +104,36 @@ def test_an_outage_is_no_death_and_a_fault_of_the_code_is(vitals):
     assert broken.dying == (Fault("intake", "it failed 1 times in a row: KeyError, told in the log"),)
     pulse.well()
     assert vitals.health().ready
+
+
+def test_a_fault_that_names_its_remedy_tells_it(vitals):
+    """F8: of a setting that is wrong the words are the program's own, also once the loop has ended by it."""
+    pulse = vitals.pulse("worker-1")
+    pulse.failed(Misconfigured("bring the file back"))
+    assert vitals.health().dying == (
+        Fault("worker-1", "it failed 1 times in a row: Misconfigured: bring the file back"),
+    )
+    pulse.died()
+    assert vitals.health().dying == (Fault("worker-1", "it died: Misconfigured: bring the file back"),)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        BadRules("rule 'Ada Lovelace'"),
+        BadCriteria("unknown word Lovelace"),
+        ContractMismatch("MALFORMED_QUERY: WHERE LastName = 'Lovelace'"),
+        Rejected("bad value Lovelace", codes=("STRING_TOO_LONG",)),
+        surprise([Trouble("STORAGE_LIMIT_EXCEEDED", "no room for Lovelace")], write=True),
+        ValueError("Lovelace"),
+    ],
+    ids=lambda fault: type(fault).__name__,
+)
+def test_a_fault_that_quotes_others_is_told_by_its_kind_alone(vitals, fault):
+    """F1: whoever asks how the router is reads no clause, no rule file and no answer of Salesforce."""
+    vitals.pulse("upkeep").failed(fault)
+    (told,) = vitals.health().dying
+    assert told.reason == f"it failed 1 times in a row: {type(fault).__name__}, told in the log"
 
 
 def test_a_dead_loop_stays_dead_while_the_others_drain(vitals):

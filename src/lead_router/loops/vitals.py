@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from lead_router.errors import OUTAGES
+from lead_router.errors import OUTAGES, OWN_WORDS
 
 Stage: TypeAlias = Literal["starting", "running", "stopping"]
 
@@ -91,7 +91,8 @@ class Pulse:
         outage, former = isinstance(fault, OUTAGES), self.last
         faults = former.faults + 1 if former.outage == outage else 1
         # The text of a fault that nobody foresaw may hold anything.
-        text = f"{type(fault).__name__}: {fault}" if outage else f"{type(fault).__name__}, told in the log"
+        tells = outage or type(fault) in OWN_WORDS
+        text = f"{type(fault).__name__}: {fault}" if tells else f"{type(fault).__name__}, told in the log"
         self.last = Beat(former.loop, self._monotonic(), faults=faults, text=text, outage=outage)
         return faults
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from lead_router.core.hidden import scrub, without_numbers
 from lead_router.errors import (
+    BadSetup,
     ContractMismatch,
     LeadRouterError,
     LoginRefused,
-    Misconfigured,
     OutcomeUnknown,
     RateLimited,
     Rejected,
@@ -197,7 +197,7 @@ def surprise(found: Sequence[Trouble], *, write: bool) -> LeadRouterError:
         Kind.LOCK: lambda: RowLocked(text),
         Kind.SERVER: lambda: unanswered(text, write=write),
         Kind.CONTRACT: lambda: ContractMismatch(text),
-        Kind.SETUP: lambda: Misconfigured(text),
+        Kind.SETUP: lambda: BadSetup(text),
         Kind.LOGIN: lambda: LoginRefused(text),
     }
     return remedies.get(first.kind, lambda: Rejected(text, codes=codes))()
