@@ -6,6 +6,7 @@ import random
 from calendar import day_name
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from org_simulator.clock import ManualClock
@@ -18,6 +19,7 @@ SOURCES = ("Web", "Phone Inquiry")
 FIRST_INTAKE, SECOND_INTAKE = "Lead_Intake", "Second_Intake"
 WORKING = "Working - Contacted"  # makes a lead unassigned, in companies that say so
 PLAIN = 0.1  # the share of such companies
+ASKING = 0.2  # the share of those where statuses ask for owners, beside the others
 ZONES = ("UTC", "America/Los_Angeles", "Europe/Paris")
 TRAITS = (
     "accepts",
@@ -48,11 +50,13 @@ class Company:
 
     `traits` are the features that this company uses, `habits` how fond its people are of what; `users` are those that
     routers log in as. A `plain` one uses none, and nobody's share is disturbed: there the rotation itself is seen.
+    `aside` are dice for what was added later: by them other plays go as before.
     """
 
     org: Org
     clock: ManualClock
     dice: random.Random
+    aside: random.Random
     refs: Mapping[str, str] = field(default_factory=dict)
     traits: frozenset[str] = frozenset()
     leads: list[str] = field(default_factory=list)
@@ -71,6 +75,8 @@ class Company:
         self.plain = self.dice.random() < PLAIN
         often = 0.0 if self.plain else self.dice.choice((0.0, 0.15, 0.4))
         self.traits = frozenset(trait for trait in TRAITS if self.dice.random() < often)
+        if self.aside.random() < ASKING and not self.plain:
+            self.traits |= {"statuses"}
         self.refs = scenario.load(self.org, _scenario(self.dice, self.traits, plain=self.plain))
         self.groups = {key: self.refs[key] for key in COUNTRIES.values()}
         self.members = {name: found for name, found in self.refs.items() if name.startswith("m_")}
@@ -151,6 +157,11 @@ class Company:
     def _granted(self, user_id: str) -> set[str]:
         rows = self.rows("PermissionSetAssignment")
         return {row["PermissionSetId"] for row in rows if row["AssigneeId"] == user_id}
+
+
+def instant(at: datetime) -> str:
+    """A time as records have it."""
+    return f"{at.isoformat(timespec='seconds').removesuffix('+00:00')}Z"
 
 
 def _scenario(dice: random.Random, traits: frozenset[str], *, plain: bool) -> dict[str, Any]:

@@ -21,6 +21,8 @@ May happen, at any point of any exchange, and most often to the very lead in fli
 | people | take, give back, edit, delete, undelete, convert, merge and transfer leads; set their status back |
 | | fill in a form twice, also as two leads that are saved, and routed, side by side |
 | | deactivate users, take members out, change weights, caps and accepted leads, send on leave |
+| | let a rep go just as a commit gives the rep a lead: deactivated, on leave, taken out or no member any more |
+| | make leads that a rep owns, where a status asks for another owner; set that status, or set it away, in mid step |
 | | turn groups off or to observing; begin a new epoch of a group |
 | companies | use any of: accepted leads, caps a day and of open leads, hours, fallback groups, queues and managers, |
 | | re-routing, a second intake queue, intake statuses, turns for what is taken by hand, groups not yet live |

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from org_simulator.bulk import save_all
 from org_simulator.failures import Failure
-from simulation.company import COUNTRIES, SOURCES, WORKING, Company
+from simulation import aimed
+from simulation.company import COUNTRIES, SOURCES, WORKING, Company, instant
 
 if TYPE_CHECKING:
     from org_simulator.transaction import Transaction
@@ -31,7 +32,7 @@ def comes(firm: Company, _leads: Sequence[str]) -> str:
                 "LeadSource": firm.dice.choice(SOURCES),
                 "OwnerId": firm.dice.choice(firm.intakes),
             }
-            several.append(fields)
+            several.append(fields | aimed.owned(firm))
         firm.leads += _saved(firm, opened, several)
     return f"{count} came, the last {firm.leads[-1]}"
 
@@ -175,7 +176,7 @@ def absent(firm: Company, near: Sequence[str]) -> str:
     with firm.org.transaction(firm.org.admin_user_id, auto_assign=False) as opened:
         opened.insert(
             "Member_Absence__c",
-            {"User__c": rep, "Start__c": _instant(now - timedelta(minutes=1)), "End__c": _instant(end)},
+            {"User__c": rep, "Start__c": instant(now - timedelta(minutes=1)), "End__c": instant(end)},
         )
     return f"{rep} is absent until {end}"
 
@@ -249,6 +250,8 @@ def settle(firm: Company) -> None:
     firm.habits |= {each.__name__: 0.0 if firm.plain else firm.dice.choice(HABITS) for each, _ in ON_GROUPS}
     if "late" in firm.traits:
         firm.habits[turns_mode.__name__] = 10.0
+    if "statuses" in firm.traits:
+        firm.habits[sets_status.__name__] = 4.0
     firm.habits[comes.__name__] = firm.dice.choice(AGAIN)
     if firm.plain:
         firm.habits |= {each.__name__: 0.0 for each in (gives_back, transfers, comes_again, comes)}
@@ -287,7 +290,3 @@ def _saved(firm: Company, opened: Transaction, several: Sequence[Mapping[str, An
 def _among(firm: Company, near: Sequence[str], all_of_them: Sequence[str]) -> str:
     """One of those in flight, or any."""
     return firm.dice.choice([one for one in near if one in all_of_them] or all_of_them)
-
-
-def _instant(at: Any) -> str:
-    return f"{at.isoformat(timespec='seconds').removesuffix('+00:00')}Z"

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ from org_simulator.switches import Switches
 from org_simulator.wire.faults import Fault, Faults
 from org_simulator.wire.start import BASE_URL
 from org_simulator.wire.world import ConnectedApp, World
-from simulation import clocks, faults, hopping, people
+from simulation import aimed, clocks, faults, hopping, people
 from simulation.company import Company
 from simulation.hosts import CHANNEL, REQUESTS, Crashed, Host, Point, Router
 from simulation.inside import Inside
@@ -100,7 +100,7 @@ class Play:
         # By dice of its own: seeds without it tell what they told before it was there.
         often = REQUESTS_OFTEN if self.requests is None else float(self.requests)
         self.channel = REQUESTS if random.Random(f"requests {self.seed}").random() < often else CHANNEL
-        self.company = Company(org, self.clock, self.dice)
+        self.company = Company(org, self.clock, self.dice, random.Random(f"aimed {self.seed}"))
         self.company.found()
         people.settle(self.company)
         self.clock_dice = clocks.settle(self.company, seed=self.seed)
@@ -190,11 +190,12 @@ class Play:
         self.server.wake()
 
     def _published(self) -> None:
-        """Of each event that tells of new leads, its serial and theirs."""
+        """Of each event that tells of new leads that want an owner, its serial and theirs."""
         for event in [one for one in self.log._events if one.serial > self._serial]:
             self._serial = event.serial
             head = event.payload.get("ChangeEventHeader", {})
-            if event.channel == self.channel == CHANNEL and head["changeType"] == "CREATE":
+            created = event.channel == self.channel == CHANNEL and head["changeType"] == "CREATE"
+            if created and self._wants(event.payload):
                 self.creations += [
                     (event.serial, lead_id, create_key(self.org.org_id, lead_id)) for lead_id in head["recordIds"]
                 ]
@@ -202,6 +203,10 @@ class Play:
                 lead_id = event.payload[RequestFields.LEAD_ID]
                 key = change_key(self.org.org_id, lead_id, str(event.event_uuid))
                 self.creations.append((event.serial, lead_id, key))
+
+    def _wants(self, fields: Mapping[str, Any]) -> bool:
+        owned = fields.get("OwnerId") not in {None, *self.company.intakes}
+        return not owned or fields.get("Status") in self.company.intake_statuses
 
     def _asks(self, changes: Sequence[RowChange]) -> None:
         """A flow of the company asks with each save of a lead, once it is committed; not with those of the routers."""
@@ -346,6 +351,7 @@ class Play:
         self._touch(point)
         self._first_touch(point.leads)
         self._types(point.leads)
+        self._aims(point)
         racing = faults.COMMIT in point.what and point.when == "before"
         if self.inside is not None and not self.inside.running and self.dice.random() < (0.8 if racing else 0.05):
             self._inside_acts(self.inside, point.leads)
@@ -369,6 +375,14 @@ class Play:
         if done is not None:
             self.count("enrichment: typed")
             self.note(done)
+
+    def _aims(self, point: Point) -> None:
+        """Somebody goes who is being given a lead, or a lead in flight asks for an owner by its status."""
+        gone = aimed.goes(self.company, point.others) if faults.COMMIT in point.what else None
+        for name, done in (("goes", gone), ("asks by status", aimed.asks(self.company, point.leads))):
+            if done is not None:
+                self.count(f"aimed: {name}")
+                self.note(done)
 
     def _first_touch(self, near: Sequence[str]) -> None:
         """Where there is a clock, somebody does something about a lead before it runs out, or just then."""

@@ -73,7 +73,8 @@ def nobody_twice(play: Play) -> Iterator[str]:
 
     Where groups re-route or clocks run, a lead is taken only from whom its last routing gave it to, and there only if
     it has met another group since; where statuses ask for an owner, from anybody before its first routing, and after
-    that if somebody has set the status back, and has not given the lead to someone since, as far as that was heard.
+    that if somebody has set the status back, and has not given the lead to someone since, as far as that was heard. A
+    status that is set away between read and write claims nothing.
     """
     firm = play.company
     given: dict[str, str] = {}
@@ -85,7 +86,7 @@ def nobody_twice(play: Play) -> Iterator[str]:
             if before and after and former != after["OwnerId"] and seen.ours:
                 kept = given.get(change.id) == former
                 again = "reroute" in firm.traits and kept and _met_another(play, change.id, seen.number)
-                asked = before["Status"] in firm.intake_statuses and (
+                asked = _asked(play, change.id, seen) and (
                     not int(before["Routing_Round__c"] or 0) or _asks_still(play, seen, change.id, back)
                 )
                 late = kept and untouched_round(after["Routing_Idem_Key__c"] or "") is not None
@@ -93,6 +94,14 @@ def nobody_twice(play: Play) -> Iterator[str]:
                     yield f"{change.id} was taken from {former} and given to {after['OwnerId']}"
             if after and former != after["OwnerId"]:
                 given[change.id] = str(after["OwnerId"]) if seen.ours else ""
+
+
+def _asked(play: Play, lead_id: str, seen: Seen) -> bool:
+    """Whether its status asked for an owner while it had the one it was taken from, in the step that gave it out."""
+    begun = play.witness.steps[seen.step].commits if seen.step is not None else seen.number
+    states = [lead for lead in play.witness.states(lead_id, begun, seen.number) if lead is not None]
+    asking = {lead["OwnerId"] for lead in states if lead["Status"] in play.company.intake_statuses}
+    return states[-1]["OwnerId"] in asking
 
 
 def _asks_still(play: Play, seen: Seen, lead_id: str, back: Mapping[tuple[str, int], datetime]) -> bool:

@@ -261,9 +261,16 @@ class Witness:
         return not self._in_intakes()
 
     def waiting(self) -> frozenset[str]:
-        """Who waits: leads in an intake, and those with an open job."""
+        """Who waits: leads in an intake, with an open job, or that ask by their status and were never routed."""
         jobs = [job for host in self._play.hosts for job in host.jobs()]
-        return self._in_intakes() | {job["lead_id"] for job in jobs if job["status"] not in {"done", "dead"}}
+        asked = {job["lead_id"] for job in jobs if job["status"] not in {"done", "dead"}}
+        return self._in_intakes() | self._unheeded() | asked
+
+    def _unheeded(self) -> frozenset[str]:
+        firm = self._play.company
+        routed = {row["Lead_Key__c"].partition(".")[0] for row in firm.rows(LEDGER)}
+        asking = (lead for lead in firm.rows("Lead") if lead["Status"] in firm.intake_statuses)
+        return frozenset(lead["Id"] for lead in asking if not lead["IsConverted"] and lead["Id"] not in routed)
 
     def _in_intakes(self) -> frozenset[str]:
         company = self._play.company
