@@ -291,6 +291,36 @@ MUTATIONS = (
         "    if False:",
         kept="Salesforce refuses the owner, who is then left out",
     ),
+    Mutation(
+        "absent-get-leads",
+        "core/duty.py",
+        "return _absent(member, moment) or _outside(member, group, moment)",
+        "return _outside(member, group, moment)",
+    ),
+    Mutation(
+        "first-rule-for-all",
+        "core/rules.py",
+        "(one.rule for one in book.rules if one.criteria.matches(lead.seen, at))",
+        "(one.rule for one in book.rules)",
+    ),
+    Mutation(
+        "status-asks-nobody",
+        "core/rules.py",
+        "return not routed_before and status_is_intake(book, lead, at)",
+        "return False",
+    ),
+    Mutation(
+        "set-back-for-ever",
+        "core/rules.py",
+        "return not routed_before and status_is_intake(book, lead, at)",
+        "return status_is_intake(book, lead, at)",
+    ),
+    Mutation(
+        "same-group-anew",
+        "core/reopening.py",
+        "if chosen is None or group.id in {one.id for one in chain(chosen, table.groups)}:",
+        "if chosen is None:",
+    ),
 )
 
 
