@@ -1,4 +1,5 @@
-"""What people do just where it hurts: reps go as they are given a lead; leads that reps own ask for an owner by status.
+"""What people do just where it hurts: reps go as they are given a lead; leads that reps own ask for an owner by status,
+or are of another group for a moment.
 
 All of it by dice of its own: other plays tell what they told before it was there.
 """
@@ -10,9 +11,9 @@ from datetime import timedelta
 from typing import Any
 
 from org_simulator.failures import Failure
-from simulation.company import WORKING, Company, instant
+from simulation.company import COUNTRIES, WORKING, Company, instant
 
-GOES, ASKS = 0.5, 0.5  # of the times at which somebody meddles with a commit, or with a lead
+GOES, ASKS, FLIPS = 0.5, 0.5, 0.5  # of the times at which somebody meddles with a commit, or with a lead
 OWNED, ASKING = 0.35, 0.6  # of those who come where statuses ask, who have a rep; of these, whose status asks at once
 OPEN = "Open - Not Contacted"
 MEMBER = "Round_Robin_Member__c"
@@ -53,6 +54,23 @@ def asks(firm: Company, near: Sequence[str]) -> str | None:
     except Failure as refused:
         return f"to set {lead['Id']} was refused: {refused.code}"
     return f"{lead['Id']} is set to {status}"
+
+
+def flips(firm: Company, near: Sequence[str]) -> str | None:
+    """Where groups re-route, a rep's lead in flight is set to another country, and often back to its own at once."""
+    owned = [lead for lead in near if (firm.row(lead) or {"OwnerId": ""})["OwnerId"] in firm.reps]
+    if "reroute" not in firm.traits or not owned or firm.aside.random() >= FLIPS:
+        return None
+    lead = firm.aside.choice(owned)
+    own = (firm.row(lead) or {})["Country"]
+    other = next(country for country in COUNTRIES if country != own)
+    countries = (other, own) if firm.aside.random() < 0.7 else (other,)
+    try:
+        for country in countries:
+            firm.save(firm.org.admin_user_id, lead, Country=country)
+    except Failure as refused:
+        return f"to edit {lead} was refused: {refused.code}"
+    return f"{lead} is of {' and then of '.join(countries)}"
 
 
 def _tried(way: Callable[[Company, str], str], firm: Company, rep: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 CLOCKED = 0.2  # the share of such companies
 OFTEN = 0.3  # of the times at which somebody meddles, somebody touches a lead
+GIVEN = 0.4  # of these, the share of leads that are given to somebody else
 OPEN, CLOSED = "Open - Not Contacted", "Closed - Not Converted"
 MOVES_MAX = 2  # as the setting's default has it
 SKEWED = "clock: jump"
@@ -39,7 +40,7 @@ def settle(firm: Company, seed: int) -> random.Random | None:
 
 
 def touches(firm: Company, dice: random.Random, near: Sequence[str]) -> str | None:
-    """The owner of a lead calls the buyer, or says that the lead is worked on."""
+    """The owner of a lead calls the buyer, or says that the lead is worked on; or somebody gives it to another rep."""
     living = [lead for lead in near or firm.leads if firm.row(lead) is not None]
     if not living:
         return None
@@ -48,6 +49,10 @@ def touches(firm: Company, dice: random.Random, near: Sequence[str]) -> str | No
     if owner not in firm.reps:
         return None
     try:
+        if firm.aside.random() < GIVEN:
+            other = firm.aside.choice([rep for rep in firm.reps if rep != owner])
+            firm.save(firm.org.admin_user_id, lead, OwnerId=other)
+            return f"{lead} is given to {other}"
         if dice.random() < 0.5:
             firm.save(owner, lead, Status=CLOSED)
             return f"{owner} closes {lead}"

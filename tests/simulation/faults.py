@@ -23,6 +23,7 @@ May happen, at any point of any exchange, and most often to the very lead in fli
 | | deactivate users, take members out, change weights, caps and accepted leads, send on leave |
 | | let a rep go just as a commit gives the rep a lead: deactivated, on leave, taken out or no member any more |
 | | make leads that a rep owns, where a status asks for another owner; set that status, or set it away, in mid step |
+| | set a lead to another group's country and back at once, where groups re-route; give on what a clock runs for |
 | | turn groups off or to observing; begin a new epoch of a group |
 | companies | use any of: accepted leads, caps a day and of open leads, hours, fallback groups, queues and managers, |
 | | re-routing, a second intake queue, intake statuses, turns for what is taken by hand, groups not yet live |

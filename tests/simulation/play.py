@@ -379,7 +379,8 @@ class Play:
     def _aims(self, point: Point) -> None:
         """Somebody goes who is being given a lead, or a lead in flight asks for an owner by its status."""
         gone = aimed.goes(self.company, point.others) if faults.COMMIT in point.what else None
-        for name, done in (("goes", gone), ("asks by status", aimed.asks(self.company, point.leads))):
+        asks, flips = (each(self.company, point.leads) for each in (aimed.asks, aimed.flips))
+        for name, done in (("goes", gone), ("asks by status", asks), ("flips", flips)):
             if done is not None:
                 self.count(f"aimed: {name}")
                 self.note(done)
