@@ -321,6 +321,7 @@ MUTATIONS = (
         "if chosen is None or group.id in {one.id for one in chain(chosen, table.groups)}:",
         "if chosen is None:",
     ),
+    Mutation("clock-takes-from-all", "core/terms.py", "lead.unmarked or row.assigned_to != lead.owner_id:", "False:"),
 )
 
 
