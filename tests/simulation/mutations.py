@@ -289,7 +289,6 @@ MUTATIONS = (
         "core/duty.py",
         "    if not member.user_active:",
         "    if False:",
-        kept="Salesforce refuses the owner, who is then left out",
     ),
     Mutation(
         "absent-get-leads",
