@@ -183,6 +183,26 @@ def test_a_list_of_nothing_says_so(jobs, capsys):
     assert "0 is less than 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["jobs", "retry", "99999999999999999999"],
+        ["jobs", "discard", "99999999999999999999", "--reason", "none"],
+        ["jobs", "list", "--limit", "9223372036854775807"],
+        ["notices", "list", "--limit", "9223372036854775807"],
+        ["touches", "--days", "99999999"],
+        ["plan", "--soql", "Id != null", "--at", "0001-01-01T00:00:00Z"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_numbers_and_instants_that_no_database_or_calendar_holds_are_refused_in_words(words, jobs, capsys):
+    """By the usage, with exit code 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "error: argument" in capsys.readouterr().err
+
+
 def test_a_list_that_leaves_jobs_out_says_so(jobs, capsys):
     """On standard error, so that what reads the table counts no line too many."""
     jobs.record([NewJob(f"{ORG}.{n}", f"{n}", f"{n}", {}) for n in range(3)])

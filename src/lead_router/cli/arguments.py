@@ -24,6 +24,8 @@ EPILOG = """exit codes:
 
 SHELLS = ("bash", "zsh", "fish")
 CONSOLE = "127.0.0.1:9467"
+NUMBER_MAX = 10**15  # databases count somewhat further
+YEAR_MIN = 1970  # of an instant; members' days before it and after it are of years that exist
 _JOB = "the job's number, as `jobs list` shows it"
 _ENV_FILE = "settings file (default: .env if there is one)"
 
@@ -76,7 +78,7 @@ def instant(text: str) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         found = None
-    if found is None or found.tzinfo is None:
+    if found is None or found.tzinfo is None or found.year < YEAR_MIN:
         raise argparse.ArgumentTypeError("an instant has a date, a time and a zone: 2026-12-01T09:00:00+01:00")
     return found
 
@@ -172,7 +174,7 @@ def _observe(command: argparse.ArgumentParser) -> None:
 
 
 def _touches(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--days", type=_at_least_one, default=7, metavar="N", help="how many days back (default: 7)")
+    command.add_argument("--days", type=_days, default=7, metavar="N", help="how many days back (default: 7)")
     _reading(command)
 
 
@@ -202,6 +204,8 @@ def _at_least_one(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    if number > NUMBER_MAX:
+        raise argparse.ArgumentTypeError(f"{number} is more than {NUMBER_MAX}")
     return number
 
 
@@ -243,9 +247,9 @@ def _jobs(command: argparse.ArgumentParser) -> None:
     _reading(listing)
     for verb, text in (("show", "one job's whole story"), ("retry", "queue a dead job again")):
         one = verbs.add_parser(verb, help=text)
-        one.add_argument("job", type=int, help=_JOB)
+        one.add_argument("job", type=_at_least_one, help=_JOB)
         _reading(one)
     discard = verbs.add_parser("discard", help="end a dead job for good")
-    discard.add_argument("job", type=int, help=_JOB)
+    discard.add_argument("job", type=_at_least_one, help=_JOB)
     discard.add_argument("--reason", required=True, help="kept with the job")
     _reading(discard)
