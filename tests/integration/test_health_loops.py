@@ -187,6 +187,26 @@ def test_a_commit_that_never_gets_its_rows_is_told(tmp_path):
     assert ([rig.owner(lead) for lead in leads], rig.breaker.why()) == (["Ann", "Bob"], None)
 
 
+def test_a_group_that_no_turn_can_be_written_to_is_told(tmp_path):
+    """F7: a rule of the org's refuses its rows; told from the third try on, also between tries, until a lead flows."""
+    rig = Rig(tmp_path)
+    leads = rig.leads(2)
+    rig.forbid("true", "groups are frozen", "Round_Robin_Group__c")
+    told = []
+    for _ in range(IN_VAIN_MAX + 1):
+        rig.router.step()
+        told.append(rig.breaker.why())
+        rig.clock.advance(routing.STUCK_RETRY_S)
+    between = rig.breaker.why()
+    rig.allow("Round_Robin_Group__c")
+    rig.drain()
+    rig.close()
+
+    assert told[: IN_VAIN_MAX - 1] == [None] * (IN_VAIN_MAX - 1)
+    assert all("groups are frozen" in (one or "") for one in (*told[IN_VAIN_MAX - 1 :], between))
+    assert (sorted(rig.owner(lead) for lead in leads), rig.breaker.why()) == (["Ann", "Bob"], None)
+
+
 def test_who_listens_and_who_waits_are_told_apart(life):
     """One hears the stream, the other is ready as a standby and names who listens; taken over, it is no standby."""
     life.start()

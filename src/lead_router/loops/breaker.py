@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 FIRST_S = 1.0
 CAP_S = 60.0
+TOLD_S = 90.0  # a fault is told until what it befell was tried again, after a minute at most
 
 
 class Breaker:
@@ -78,7 +79,7 @@ class Breaker:
             self._tried = False
 
     def why(self) -> str | None:
-        """Why the last routing failed; None once one went well, or where for `CAP_S` there was nothing to try again."""
+        """Why the last routing failed; None once one went well, or where nothing was tried again for `TOLD_S`."""
         with self._lock:
             return self._why if self._monotonic() < self._why_until else None
 
@@ -87,4 +88,4 @@ class Breaker:
 
     def _note(self, why: str) -> None:
         self._why = why or "the service was at fault"
-        self._why_until = max(self._until, self._monotonic()) + CAP_S
+        self._why_until = max(self._until, self._monotonic()) + TOLD_S

@@ -256,8 +256,8 @@ class Routing:
         """The leads of one group wait, shown as held; the other groups go on."""
         _log.error("group_stuck", leads=len(jobs), reason=text)
         ours = self._end([(job, Release(STUCK_RETRY_S, f"held: {text}", keeps_place=True)) for job in jobs])
-        leads = self._sight.leads
-        known = (leads[one] for one in sorted(ours) if one in leads)
+        self.put_back |= dict.fromkeys((job.lead_id for job in jobs), text)
+        known = (lead for lead_id, lead in sorted(self._sight.leads.items()) if lead_id in ours)
         marks = [Mark(one, Status.HELD, text) for one in known if not keeps_its_mark(self._configuration, one)]
         marking.mark(self._org, marks, self._still)
 

@@ -25,7 +25,9 @@ DAILY_LIMIT_S = 60.0
 BURST_SPREAD = 1.5
 UNFIT_FOR = timedelta(minutes=5)
 SUSPECTS_MAX = 3  # leads in a row that meet a fault of the code: then it is the program's, not theirs
-IN_VAIN_MAX = 3  # claims in a row that wrote nothing, as rows were locked or others faster; fewer are a busy moment
+IN_VAIN_MAX = (
+    3  # claims in a row that wrote nothing, for locked rows, others faster, stuck groups; fewer: a busy moment
+)
 
 
 class Worker:
