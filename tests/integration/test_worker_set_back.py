@@ -97,3 +97,19 @@ def test_a_dead_job_of_a_status_set_back_that_is_retried_asks_what_became_of_its
     assert meanwhile[:2] == ("Ann", "Failed")
     assert shown(rig, lead) == (("Bob", None, None) if then == "given to Bob" else ("Ann", "Assigned", None))
     assert rig.turns() == [1]
+
+
+@pytest.mark.parametrize("routed_after_s", [0.2, 1.2], ids=["in the same second", "in the next one"])
+def test_a_status_that_a_flow_sets_before_a_lead_is_routed_is_no_wish_for_another_owner(
+    rig: Rig, routed_after_s: float
+):
+    """D7: rows tell their time to the second, events to the millisecond: one round, however it looks."""
+    life = Life(rig)
+    lead = rig.rest_org.lead(Status="Working - Contacted")
+    rig.clock.advance(0.2)
+    rig.rest_org.update(lead, Status="Open - Not Contacted")
+    rig.clock.advance(routed_after_s)
+    while life.intake.step():
+        rig.drain(life.router)
+
+    assert rig.turns() == [1]

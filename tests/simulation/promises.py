@@ -112,9 +112,7 @@ def _asks_still(play: Play, seen: Seen, lead_id: str, back: Mapping[tuple[str, i
 
 
 def _set_back(play: Play) -> dict[tuple[str, int], datetime]:
-    """The routings before which somebody had changed the lead's status since the last one, and when; the times of rows,
-    by which a router tells, are to the second.
-    """
+    """The routings before which somebody had changed the lead's status since the last one, and when."""
     found: dict[tuple[str, int], datetime] = {}
     changed: dict[str, datetime] = {}
     routed: dict[str, datetime] = {}
@@ -123,10 +121,20 @@ def _set_back(play: Play) -> dict[tuple[str, int], datetime]:
             if not seen.ours and _moved(change.before, change.after, "Status"):
                 changed[change.id] = seen.at
             elif seen.ours and _moved(change.before, change.after, "Routing_Round__c"):
-                if change.id in changed and changed[change.id] >= routed.get(change.id, changed[change.id]):
-                    found[change.id, seen.number] = changed[change.id]
+                at = changed.get(change.id)
+                if at is not None and _later(play, seen, change.before or {}, at, routed.get(change.id)):
+                    found[change.id, seen.number] = at
                 routed[change.id] = seen.at.replace(microsecond=0)
     return found
+
+
+def _later(play: Play, seen: Seen, before: Row, at: datetime, routed: datetime | None) -> bool:
+    """Whether the status was set after the last routing; a router outside takes nothing of that very second for later,
+    but what the one inside left Queued.
+    """
+    outside = seen.step is not None and play.witness.steps[seen.step].router is not None
+    strict = outside and before["Routing_Status__c"] != "Queued"
+    return routed is None or (at.replace(microsecond=0) > routed if strict else at >= routed)
 
 
 def _met_another(play: Play, lead_id: str, number: int) -> bool:

@@ -23,7 +23,7 @@ from lead_router.core.model import (
 )
 from lead_router.core.rules import is_unassigned, matching, status_is_intake
 from lead_router.core.table import Table, routed_before
-from lead_router.core.terms import Running, Stopped, running
+from lead_router.core.terms import Running, Stopped, given_on, running
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,6 @@ def _lies(table: Table, ask: Ask, lead: Lead) -> Late | Early | Settled:
         return Settled(found.reason)
     if untouched_round(ask.idempotency_key) != found.row.round:
         return Settled("it was routed since")
-    if _by_hand(table, lead, found.row):
-        return Settled("its owner was changed")
     return _early(found, lead, table.snapshot.taken_at) or Late(found)
 
 
@@ -138,10 +136,18 @@ def _again(table: Table, ask: Ask, lead: Lead) -> str | None:
         case Cause.WAITING | Cause.UNTOUCHED:
             return None
         case Cause.STATUS:
-            set_back = status_is_intake(table.book, lead, table.snapshot.taken_at)
-            return SET_BACK if set_back and not _given_since(table, lead, ask.event_at) else None
+            return SET_BACK if _set_back(table, ask, lead, last.created_at) else None
         case Cause.CHANGED:
             return _other_group(table, lead, last)
+
+
+def _set_back(table: Table, ask: Ask, lead: Lead, routed_at: datetime) -> bool:
+    """Whether that happened after its routing, and stands. The times of rows are to the second: what a flow set in that
+    very one may have been there before.
+    """
+    later = routed_at < ask.event_at.replace(microsecond=0)
+    stands = status_is_intake(table.book, lead, table.snapshot.taken_at)
+    return later and stands and not _given_since(table, lead, ask.event_at)
 
 
 def _left_over(table: Table, lead: Lead, last: LedgerRow) -> str | None:
@@ -167,9 +173,9 @@ def failed_for_nothing(table: Table, ask: Ask, lead: Lead) -> bool:
     the job that died was to take it away, and would not any more.
     """
     last = max(table.rows.get(lead.id, ()), key=lambda row: row.round, default=None)
-    if not lead.failed or last is None or last.assigned_to != lead.owner_id or _by_hand(table, lead, last):
+    if not lead.failed or last is None or last.assigned_to != lead.owner_id or given_on(table.snapshot, lead, last):
         return False
-    if ask.cause is Cause.UNTOUCHED or ask.idempotency_key in table.routed:
+    if ask.idempotency_key in table.routed:
         return False
     return not status_is_intake(table.book, lead, table.snapshot.taken_at) and _other_group(table, lead, last) is None
 
@@ -194,7 +200,7 @@ def given(table: Table, ask: Ask, lead: Lead) -> bool:
         return False
     since = ask.event_at.replace(microsecond=0)  # the times of rows are to the second
     later = last.created_at is not None and last.created_at >= since
-    kept = ask.cause in {Cause.STATUS, Cause.CHANGED} and not _by_hand(table, lead, last)
+    kept = ask.cause in {Cause.STATUS, Cause.CHANGED} and not given_on(table.snapshot, lead, last)
     return later or kept or last.idempotency_key == ask.idempotency_key
 
 
@@ -203,17 +209,6 @@ def returned(table: Table, ask: Ask, lead: Lead) -> bool:
     if lead.is_converted or (ask.idempotency_key not in table.routed and ask.cause is not Cause.UNTOUCHED):
         return False
     return is_unassigned(table.book, lead, table.snapshot.taken_at, routed_before=True)
-
-
-def _by_hand(table: Table, lead: Lead, last: LedgerRow) -> bool:
-    """Whether a person gave it to someone after its last routing: it may have been given back, and taken by whoever had
-    it before.
-
-    Events tell that; one that was held when it was taken shows nothing any more, though it was routed; and the trigger
-    takes off the owner that routing expected, whoever is given it.
-    """
-    at = table.snapshot.by_hand.get(lead.id)
-    return lead.unmarked or (at is not None and last.created_at is not None and at >= last.created_at)
 
 
 def _given_since(table: Table, lead: Lead, at: datetime) -> bool:
@@ -230,7 +225,7 @@ def _other_group(table: Table, lead: Lead, last: LedgerRow) -> str | None:
         or group is None
         or group.reroute is not Reroute.REROUTE
         or last.assigned_to != lead.owner_id
-        or _by_hand(table, lead, last)
+        or given_on(table.snapshot, lead, last)
     ):
         return None
     met = matching(table.book, lead, table.snapshot.taken_at)

@@ -99,6 +99,17 @@ def ripe(configuration: Configuration, groups: Iterable[Group], leads: Iterable[
     return found
 
 
+def given_on(snapshot: Snapshot, lead: Lead, last: LedgerRow) -> bool:
+    """Whether a person gave it to someone after its last routing: it may have been given back, and taken by whoever had
+    it before.
+
+    Events tell that; one that was held when it was taken shows nothing any more, though it was routed; and the trigger
+    takes off the owner that routing expected, whoever is given it.
+    """
+    at = snapshot.by_hand.get(lead.id)
+    return lead.unmarked or (at is not None and last.created_at is not None and at >= last.created_at)
+
+
 def running(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> Running | Stopped:
     """Whether the clock runs for the lead, as it was read with its ledger rows and its touches."""
     rows = [row for row in snapshot.ledger if row.lead_id == lead.id]
@@ -106,7 +117,7 @@ def running(configuration: Configuration, snapshot: Snapshot, lead: Lead) -> Run
     if row is None or row.turn is None or row.outcome == Outcome.MANUAL or row.round != lead.round:
         return Stopped("converted" if lead.is_converted else "no turn of a group gave it out last")
     group = snapshot.groups.get(row.group_id or "")
-    if lead.is_converted or lead.unmarked or row.assigned_to != lead.owner_id:
+    if lead.is_converted or row.assigned_to != lead.owner_id or given_on(snapshot, lead, row):
         return Stopped("converted" if lead.is_converted else "its owner was changed")
     if group is None or group.mode is not Mode.LIVE:
         return Stopped("the group that gave it out is not live")

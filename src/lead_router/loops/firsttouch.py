@@ -20,6 +20,7 @@ from lead_router.core.terms import Running, ripe, running, watched
 from lead_router.errors import LeadRouterError, RateLimited
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.current import Current
+from lead_router.loops.reading import with_hands
 from lead_router.ports import JobStore, NewJob, Org, Touched, TouchMark
 from lead_router.ports.notices import NewNotice, NoticeKind
 
@@ -75,6 +76,7 @@ class FirstTouch:
         self._forget_at = monotonic()
         self._next: dict[tuple[str, int], datetime] = {}
         self._blind = False
+        self._terms: tuple[object, object] = ((), {})
 
     def step(self) -> bool:
         """Look, where it is time to; True if something was to do. Asks nothing of an org that routing spares."""
@@ -105,6 +107,7 @@ class FirstTouch:
             return False
         position = configuration.rollout.first_touch.value
         ids = [group.id for group in groups.values()]
+        self._look_anew(tuple((one.key, one.accept_within, one.hours_id) for one in groups.values()), configuration)
         began = self._store.clocks(ids, position=position, lapses_s=LAPSES_S)
         at = self._now()
         busy, seen = False, set[tuple[str, int]]()
@@ -115,6 +118,11 @@ class FirstTouch:
                 busy = self._judge(configuration, late[place : place + LOOK_MAX]) or busy
         self._next = {key: again for key, again in self._next.items() if key in seen}
         return busy
+
+    def _look_anew(self, terms: object, configuration: Configuration) -> None:
+        """Forget when to look at leads again, where their terms or hours are others than they were."""
+        if self._terms != (terms, configuration.hours):
+            self._terms, self._next = (terms, configuration.hours), {}
 
     def _late(
         self,
@@ -140,7 +148,8 @@ class FirstTouch:
         return [lead for lead in late if (lead.id, lead.round) not in touched]
 
     def _judge(self, configuration: Configuration, leads: Sequence[Lead]) -> bool:
-        snapshot = self._org.snapshot(configuration, [lead.id for lead in leads], ())
+        found_now = self._org.snapshot(configuration, [lead.id for lead in leads], ())
+        snapshot = with_hands(self._store, configuration, found_now)
         self._tell_blindness(snapshot)
         late: list[tuple[Lead, Running]] = []
         early: list[tuple[Lead, Running]] = []

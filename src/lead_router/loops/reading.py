@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from lead_router.core.adding import with_added
 from lead_router.core.elders import awaited_by
 from lead_router.core.keys import submission_of
-from lead_router.core.model import Configuration, Elder, Lead, Snapshot, Switch
-from lead_router.loops.asks import ask_of, event_at
+from lead_router.core.model import Configuration, Elder, Lead, LedgerRow, Snapshot, Switch
+from lead_router.loops.asks import UNASSIGNED_UNDER, ask_of, event_at
 from lead_router.loops.causes import takes_back
-from lead_router.ports import Job, JobStore, Org, Sibling
+from lead_router.ports import Job, JobStore, JobView, Org, Sibling
 
+SECOND = timedelta(seconds=1)
 LEADS_MAX = 200  # of one snapshot
 WAITING_MAX = 50  # waiting leads beside the jobs, each group's longest first; each is weighed against each newer lead
 
@@ -46,25 +48,41 @@ def read(org: Org, store: JobStore, configuration: Configuration, jobs: Sequence
 
 
 def with_kept(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
-    """The snapshot with what the store keeps of its leads, and their scores, as far as these are on.
-
-    It keeps what providers answered, and the events that tell who gave a lead to someone. These are asked for where a
-    lead that was routed has an owner, and may be about to be taken away; one that brought about a routing itself is
-    older than that one.
+    """The snapshot with what the store keeps of its leads, and their scores, as far as these are on: what providers
+    answered, and who gave them to someone.
     """
     known = store.enrichments(sorted(snapshot.leads)) if configuration.enrichment is not None else {}
     answers = {key: one.result for key, one in known.items() if one.result is not None or one.status != "done"}
-    return with_added(configuration, _with_hands(store, configuration, snapshot), answers)
+    return with_added(configuration, with_hands(store, configuration, snapshot), answers)
 
 
-def _with_hands(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
+def with_hands(store: JobStore, configuration: Configuration, snapshot: Snapshot) -> Snapshot:
+    """The snapshot with the events that tell who gave a lead to someone, as far as the store keeps them.
+
+    They are asked for where a lead that was routed has an owner, and may be about to be taken away. One that brought
+    about a routing itself is older than that; so is one from intake to intake of the same second, to which the times of
+    rows are.
+    """
     if not takes_back(configuration):
         return snapshot
-    known, intake = {row.lead_id for row in snapshot.ledger}, configuration.intake_owners
-    owned = sorted(one.id for one in snapshot.leads.values() if one.id in known and one.owner_id not in intake)
+    last, intake = {row.lead_id: row for row in sorted(snapshot.ledger, key=_round)}, configuration.intake_owners
+    owned = sorted(one.id for one in snapshot.leads.values() if one.id in last and one.owner_id not in intake)
     routed = {row.idempotency_key for row in snapshot.ledger}
     told = [job for job in store.by_hand(owned) if job.idempotency_key not in routed]
-    return replace(snapshot, by_hand={job.lead_id: event_at(job) for job in sorted(told, key=event_at)})
+    kept = [job for job in told if not (_into(job, intake) and _by_then(job, last[job.lead_id]))]
+    return replace(snapshot, by_hand={job.lead_id: event_at(job) for job in sorted(kept, key=event_at)})
+
+
+def _into(job: JobView, intake: Collection[str]) -> bool:
+    return job.payload.get(UNASSIGNED_UNDER) in intake
+
+
+def _by_then(job: JobView, row: LedgerRow) -> bool:
+    return row.created_at is not None and event_at(job) < row.created_at + SECOND
+
+
+def _round(row: LedgerRow) -> int:
+    return row.round
 
 
 def _ended(snapshot: Snapshot, ids: Iterable[str], elders: Collection[str]) -> list[str]:

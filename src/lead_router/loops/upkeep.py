@@ -240,8 +240,8 @@ class Upkeep:
                 continue
             moments.append(last_told_at(lead.fields, lead.created_at, by_others_than=user))
             missed += lead.id not in mended and moments[-1] < lately
-            since = lead.created_at if unassigned else instant(lead.fields.get(CHANGED)) or lead.created_at
-            payload: dict[str, object] = {"change_type": "SWEEP", "event_at": since.isoformat()}
+            since = instant(lead.fields.get(CHANGED)) if lead.round or not unassigned else None  # it was returned then
+            payload: dict[str, object] = {"change_type": "SWEEP", "event_at": (since or lead.created_at).isoformat()}
             if unassigned:
                 payload[UNASSIGNED_UNDER] = lead.owner_id
             key = sweep_key(self._org_id, lead.id, lead.round + 1, lead.fields)
