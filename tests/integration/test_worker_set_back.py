@@ -113,3 +113,20 @@ def test_a_status_that_a_flow_sets_before_a_lead_is_routed_is_no_wish_for_anothe
         rig.drain(life.router)
 
     assert rig.turns() == [1]
+
+
+def test_who_was_given_a_lead_keeps_it_though_it_was_deleted_and_undeleted_since(rig: Rig):
+    """P59, P62: its row in the ledger has lost the lookup, and tells by its key all the same whose it is."""
+    org, life = rig.rest_org, Life(rig)
+    lead = org.lead(Email="ada@lovelace.example")
+    life.goes_on()
+    set_back(rig, lead)
+    rig.clock.advance(2)
+    org.update(lead, OwnerId=org.refs["bob"])
+    with org.org.transaction(org.org.admin_user_id, auto_assign=False) as opened:
+        opened.delete("Lead", lead)
+    with org.org.transaction(org.org.admin_user_id, auto_assign=False) as opened:
+        opened.undelete("Lead", lead)
+    life.goes_on()
+
+    assert (rig.owner(lead), rig.turns()) == ("Bob", [1])

@@ -92,7 +92,8 @@ def nobody_twice(play: Play) -> Iterator[str]:
                 late = kept and untouched_round(after["Routing_Idem_Key__c"] or "") is not None
                 if former not in firm.intakes and not again and not asked and not late:
                     yield f"{change.id} was taken from {former} and given to {after['OwnerId']}"
-            if after and former != after["OwnerId"]:
+            routed = seen.ours and _moved(change.before, change.after, "Routing_Round__c")
+            if after and (former != after["OwnerId"] or routed):
                 given[change.id] = str(after["OwnerId"]) if seen.ours else ""
 
 

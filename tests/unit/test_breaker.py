@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lead_router.loops.breaker import CAP_S, Breaker
+from lead_router.loops.breaker import CAP_S, TOLD_S, Breaker
 
 
 class _Watch:
@@ -80,12 +80,12 @@ def test_who_finds_nothing_to_try_lets_the_next_one_try():
 
 
 def test_it_says_why_until_a_routing_goes_well_or_there_is_nothing_to_try():
-    """Health shows the last routing's fault; one that nobody could try again for a minute is no news any more."""
+    """Health shows the last routing's fault; one that nobody tried again for long is no news any more."""
     watch = _Watch()
     breaker = Breaker(watch)
     untroubled = breaker.why()
     breaker.trip(at_least_s=30, why="RateLimited: all used")
-    watch.now += 30 + CAP_S - 1
+    watch.now += 30 + TOLD_S - 1
     told = breaker.why()
     watch.now += 1
     old = breaker.why()

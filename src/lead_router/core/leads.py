@@ -112,6 +112,11 @@ class LedgerRow:
     created_at: datetime | None = None
     turn: int | None = None
 
+    @property
+    def about(self) -> str:
+        """The lead's id, also where the row has lost the lookup as the lead was deleted."""
+        return self.lead_id or self.lead_key.rpartition(".")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Match:

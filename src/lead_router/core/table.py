@@ -134,9 +134,8 @@ def note_open_lead(table: Table, decision: Decision) -> None:
 
 
 def _rows_by_lead(ledger: Iterable[LedgerRow]) -> dict[str, tuple[LedgerRow, ...]]:
-    """Ledger rows by lead; a row whose lead was deleted has lost the lookup, but its key still names the lead."""
+    """Ledger rows by the lead that they are about."""
     found: dict[str, tuple[LedgerRow, ...]] = {}
     for row in ledger:
-        lead_id = row.lead_id or row.lead_key.rpartition(".")[0]
-        found[lead_id] = (*found.get(lead_id, ()), row)
+        found[row.about] = (*found.get(row.about, ()), row)
     return found

@@ -65,7 +65,7 @@ def with_hands(store: JobStore, configuration: Configuration, snapshot: Snapshot
     """
     if not takes_back(configuration):
         return snapshot
-    last, intake = {row.lead_id: row for row in sorted(snapshot.ledger, key=_round)}, configuration.intake_owners
+    last, intake = {row.about: row for row in sorted(snapshot.ledger, key=_round)}, configuration.intake_owners
     owned = sorted(one.id for one in snapshot.leads.values() if one.id in last and one.owner_id not in intake)
     routed = {row.idempotency_key for row in snapshot.ledger}
     told = [job for job in store.by_hand(owned) if job.idempotency_key not in routed]
