@@ -26,7 +26,7 @@ from lead_router.errors import ContractMismatch, LoginRefused, Misconfigured, Tr
 from lead_router.salesforce.codes import hushed
 from lead_router.salesforce.moved import led_to, login_redirected, still_there
 from lead_router.salesforce.signing import check, pem
-from lead_router.salesforce.wire import base_url, why_unanswered
+from lead_router.salesforce.wire import LOGIN_URL, base_url, why_unanswered
 
 _log = structlog.get_logger(__name__)
 
@@ -166,9 +166,7 @@ class TokenHolder:
         return token
 
     def _log_in(self) -> Token:
-        answer = self._send(
-            "POST", base_url(self._login.login_url, "the login URL") + "/services/oauth2/token", self._form()
-        )
+        answer = self._send("POST", base_url(self._login.login_url, LOGIN_URL) + "/services/oauth2/token", self._form())
         if (to := led_to(answer)) is not None:
             raise LoginRefused(login_redirected(self._login.login_url, to))
         self.skew_s = skew(answer, self._now())

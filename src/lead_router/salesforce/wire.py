@@ -17,6 +17,7 @@ from lead_router.salesforce.answers import ANSWER_MAX_BYTES, TooLarge, take
 CONNECT_S = 5.0
 READ_S = 30.0
 POOL_MAX = 32  # sockets kept open; more threads than that open and close their own
+LOGIN_URL = "the login URL (LEAD_ROUTER_LOGIN_URL)"
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -155,7 +156,7 @@ def open_session(
     """
     if ca_file is not None:
         trusting(ca_file)
-    url = urlsplit(base_url(login_url, "the login URL"))
+    url = urlsplit(base_url(login_url, LOGIN_URL))
     plain = url.netloc if url.scheme == "http" else None
     inner = adapter or HTTPAdapter(max_retries=0, pool_connections=4, pool_maxsize=POOL_MAX)
     session = Session()
