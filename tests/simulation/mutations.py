@@ -134,8 +134,8 @@ MUTATIONS = (
     Mutation(
         "set-back-from-anybody",
         "core/reopening.py",
-        "if set_back and not _given_since(table, lead, ask.event_at) else None",
-        "if set_back else None",
+        "return later and stands and not _given_since(table, lead, ask.event_at)",
+        "return later and stands",
     ),
     Mutation(
         "turn-taken-is-done",
@@ -182,8 +182,8 @@ MUTATIONS = (
     Mutation(
         "own-key-unread",
         "core/reopening.py",
-        "if ask.idempotency_key in table.routed:",
-        "if False:",
+        'if ask.idempotency_key in table.routed:\n        return Settled("already routed")',
+        'if False:\n        return Settled("already routed")',
     ),
     Mutation(
         "no-refund", "jobs/statements.py", "THEN attempts - 1 ELSE attempts END", "THEN attempts ELSE attempts END"
@@ -320,7 +320,12 @@ MUTATIONS = (
         "if chosen is None or group.id in {one.id for one in chain(chosen, table.groups)}:",
         "if chosen is None:",
     ),
-    Mutation("clock-takes-from-all", "core/terms.py", "lead.unmarked or row.assigned_to != lead.owner_id:", "False:"),
+    Mutation(
+        "clock-takes-from-all",
+        "core/terms.py",
+        "if lead.is_converted or row.assigned_to != lead.owner_id or given_on(snapshot, lead, row):",
+        "if lead.is_converted:",
+    ),
 )
 
 
