@@ -114,7 +114,8 @@ def the_clock_comes_to_rest(play: Play) -> Iterator[str]:
                 yield f"{lead_id} was moved {in_a_row} times in a row"
             if by_clock and row["Outcome__c"] != "Fallback" and row["Assigned_To__c"] in had:
                 yield f"{lead_id} came to {row['Assigned_To__c']} again"
-            had.add(row["Assigned_To__c"])
+            if row["Lead__c"] == lead_id:  # one that was deleted and undeleted has lost its past
+                had.add(row["Assigned_To__c"])
 
 
 CHECKS = {"touched leads": touched_leads_stay, "clock rests": the_clock_comes_to_rest}
