@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from org_simulator.schema import Field, SObject
     from org_simulator.transaction import Transaction
 
+_BLANKED = "(blanked)"  # on a record in the bin: object, id and field of each lookup that went blank with it
+
 
 def delete(tx: Transaction, sobject: SObject, record_id: str, *, master_record_id: str | None = None) -> None:
     """Move a record and its details to the recycle bin; lookups to it go blank or forbid it, as the field says."""
@@ -28,26 +30,40 @@ def delete(tx: Transaction, sobject: SObject, record_id: str, *, master_record_i
     forbidding = [child["Id"] for _, field, child in children if field.on_delete == "Restrict"]
     if forbidding:
         raise failures.delete_refused(sobject.name, forbidding)
+    blanked = []
     for child_object, field, child in children:
         if field.on_delete == "Cascade":
             delete(tx, child_object, child["Id"])
         else:
-            tx.lock(child["Id"])
-            latest = tx.any_row(child_object.name, child["Id"]) or child
-            tx.write(child_object.name, child["Id"], {**latest, field.name: None}, None)
+            _look_up(tx, child_object.name, child["Id"], field.name, None)
+            blanked.append((child_object.name, child["Id"], field.name))
     merged = {} if master_record_id is None else {"MasterRecordId": master_record_id}
-    tx.write(sobject.name, record_id, {**current, **merged, "IsDeleted": True}, DELETE)
+    tx.write(sobject.name, record_id, {**current, **merged, _BLANKED: blanked, "IsDeleted": True}, DELETE)
+
+
+def _look_up(tx: Transaction, sobject: str, record_id: str, field: str, value: str | None) -> None:
+    """Set a lookup, as the platform does by itself: no trigger runs, no event tells of it."""
+    tx.lock(record_id)
+    current = tx.any_row(sobject, record_id)
+    if current is not None and None in (value, current[field]):
+        tx.write(sobject, record_id, {**current, field: value}, None)
 
 
 def undelete(tx: Transaction, sobject: SObject, record_id: str) -> None:
-    """Take a record out of the recycle bin; lookups that went blank stay so."""
+    """Take a record out of the recycle bin. Lookups that went blank name it again where none has been set since.
+
+    Apex Developer Guide, "Deleting Records", on referential integrity; by a switch they stay blank.
+    """
     tx.lock(record_id)
     current = tx.any_row(sobject.name, record_id)
     if current is None:
         raise failures.not_found()
     if not current["IsDeleted"]:
         raise failures.Failure("UNDELETE_FAILED", "entity is not in the recycle bin")
-    tx.write(sobject.name, record_id, {**current, "IsDeleted": False}, UNDELETE)
+    back = {name: value for name, value in current.items() if name != _BLANKED}
+    tx.write(sobject.name, record_id, {**back, "IsDeleted": False}, UNDELETE)
+    for child_object, child_id, field in current[_BLANKED] if tx.org.switches.undelete_restores_lookups else ():
+        _look_up(tx, child_object, child_id, field, record_id)
 
 
 def _present(tx: Transaction, sobject: SObject, record_id: str) -> Row:

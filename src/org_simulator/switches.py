@@ -59,6 +59,9 @@ class Switches:
     recycle_bin_keeps_unique_keys: bool = False
     """A deleted record's unique values stay taken until it is purged."""
 
+    undelete_restores_lookups: bool = True
+    """Lookups that went blank as their record was deleted name it again when it is undeleted."""
+
     apex_update_writes_queried_fields: bool = False
     """An update in Apex writes back the fields that were only queried, and so undoes what others changed meanwhile."""
 
@@ -140,6 +143,7 @@ class Switches:
             subrequest_uri_limit=16_384,
             mixed_type_collections_atomic=False,
             recycle_bin_keeps_unique_keys=True,
+            undelete_restores_lookups=False,
             apex_update_writes_queried_fields=True,
             after_triggers_run_before_undo=True,
             for_update_locks_by_id=False,

@@ -487,6 +487,23 @@ def test_deleting_clears_lookups_and_takes_details_along(org: Org, seen: list[Ro
     ]
 
 
+@pytest.mark.parametrize("restores", [True, False])
+def test_undeleting_restores_the_lookups_that_nobody_set_since(restores: bool) -> None:
+    org = build_org(Switches(undelete_restores_lookups=restores))
+    lead, other = add_lead(org), add_lead(org)
+    rows = [
+        add(org, "Lead_Assignment__c", **ledger(Lead__c=lead, Idempotency_Key__c=key, Lead_Key__c=key)) for key in "ab"
+    ]
+    for _ in range(2):
+        with org.transaction(org.admin_user_id) as tx:
+            tx.delete("Lead", lead)
+        save(org, "Lead_Assignment__c", rows[1], {"Lead__c": other})
+        with org.transaction(org.admin_user_id) as tx:
+            tx.undelete("Lead", lead)
+
+    assert [field(org, "Lead_Assignment__c", row, "Lead__c") for row in rows] == [lead if restores else None, other]
+
+
 def test_conversion_closes_the_lead(org: Org, seen: list[RowChange]) -> None:
     """E1: account, contact, opportunity and lead in one transaction; afterwards the lead is read-only."""
     lead = add_lead(org, FirstName="Jo")

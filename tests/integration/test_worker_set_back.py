@@ -116,7 +116,7 @@ def test_a_status_that_a_flow_sets_before_a_lead_is_routed_is_no_wish_for_anothe
 
 
 def test_who_was_given_a_lead_keeps_it_though_it_was_deleted_and_undeleted_since(rig: Rig):
-    """P59, P62: its row in the ledger has lost the lookup, and tells by its key all the same whose it is."""
+    """P59, P62: where its row in the ledger has lost the lookup, it tells by its key all the same whose it is."""
     org, life = rig.rest_org, Life(rig)
     lead = org.lead(Email="ada@lovelace.example")
     life.goes_on()

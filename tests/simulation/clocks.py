@@ -114,7 +114,7 @@ def the_clock_comes_to_rest(play: Play) -> Iterator[str]:
                 yield f"{lead_id} was moved {in_a_row} times in a row"
             if by_clock and row["Outcome__c"] != "Fallback" and row["Assigned_To__c"] in had:
                 yield f"{lead_id} came to {row['Assigned_To__c']} again"
-            if row["Lead__c"] == lead_id:  # one that was deleted and undeleted has lost its past
+            if row["Lead__c"] == lead_id:  # else it was deleted, and with it its past
                 had.add(row["Assigned_To__c"])
 
 

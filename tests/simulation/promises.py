@@ -45,7 +45,7 @@ def nobody_lost(play: Play) -> Iterator[str]:
     Where a status asks for an owner, it was routed once at least.
     """
     firm = play.company
-    routed = {row["Lead_Key__c"].partition(".")[0] for row in _ledger(play)}  # an undeleted lead has lost its rows
+    routed = {row["Lead_Key__c"].partition(".")[0] for row in _ledger(play)}  # an undeleted lead may have lost its rows
     for lead in firm.rows(LEAD):
         unseen = lead["Status"] in firm.intake_statuses and lead["Id"] not in routed
         if lead["IsConverted"] or not (lead["OwnerId"] in firm.intakes or unseen):
@@ -291,7 +291,7 @@ def assignments_are_told(play: Play) -> Iterator[str]:
             by_itself = job["outcome"] in {"assigned", "fallback", "matched", "duplicate"}
             newer = job["created_at"] > _milliseconds(row["CreatedDate"]) + SKEW_MS
             gone = lead is None or lead["IsConverted"] or lead["OwnerId"] != row["Assigned_To__c"]
-            gone = gone or row["Lead__c"] is None  # it was deleted, which no undeletion undoes in the ledger
+            gone = gone or row["Lead__c"] is None  # it was deleted, and undeleted at most
             taken = gone or touched.get(job["lead_id"], -1) > _commit_of(play, row["Id"])
             apart = _by_apex(play, row["Id"]) and not job["outcome"].endswith("already routed")
             if not later and not apart and (by_itself or not (newer or taken or play.counts["clock: jump"])):
