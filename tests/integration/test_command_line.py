@@ -203,6 +203,19 @@ def test_numbers_and_instants_that_no_database_or_calendar_holds_are_refused_in_
     assert "error: argument" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["jobs", "retry", "abc"], "argument job: 'abc' is no whole number"),
+        (["audit", "--reaction", "abc"], "argument --reaction: abc is no number of minutes"),
+    ],
+)
+def test_what_is_no_number_is_refused_in_words(words, told, capsys):
+    with pytest.raises(SystemExit):
+        main(words)
+    assert told in capsys.readouterr().err
+
+
 def test_a_list_that_leaves_jobs_out_says_so(jobs, capsys):
     """On standard error, so that what reads the table counts no line too many."""
     jobs.record([NewJob(f"{ORG}.{n}", f"{n}", f"{n}", {}) for n in range(3)])

@@ -22,7 +22,7 @@ from lead_router.settings import Settings
 if TYPE_CHECKING:
     from lead_router.app.metrics import Metrics
 
-INSTALL: Final = "pip install 'lead-router[operations]'"
+INSTALL: Final = "pip install 'lead-router[operations]', or in a checkout pip install --editable '.[operations]'"
 
 
 class Metering:

@@ -201,7 +201,10 @@ def _status(command: argparse.ArgumentParser) -> None:
 
 
 def _at_least_one(text: str) -> int:
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number") from None
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
     if number > NUMBER_MAX:
@@ -220,7 +223,10 @@ def _days(text: str) -> int:
 
 
 def _minutes(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
     if not 0 <= number < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is no number of minutes")
     return number
