@@ -74,17 +74,19 @@ def nobody_twice(play: Play) -> Iterator[str]:
     Where groups re-route or clocks run, a lead is taken only from whom its last routing gave it to, and there only if
     it has met another group since; where statuses ask for an owner, from anybody before its first routing, and after
     that if somebody has set the status back, and has not given the lead to someone since, as far as that was heard. A
-    status that is set away between read and write claims nothing.
+    status that is set away between read and write claims nothing; nor is a lead known to be no more its routing's that
+    came back to the same rep, before that was heard or shown by the trigger.
     """
     firm = play.company
     given: dict[str, str] = {}
+    routings: dict[str, tuple[str, datetime]] = {}
     back = _set_back(play)
     for seen in play.witness.commits:
         for change in seen.of(LEAD):
             before, after = change.before or {}, change.after or {}
             former = before.get("OwnerId")
             if before and after and former != after["OwnerId"] and seen.ours:
-                kept = given.get(change.id) == former
+                kept = given.get(change.id) == former or _unheard(play, seen, before, routings.get(change.id))
                 again = "reroute" in firm.traits and kept and _met_another(play, change.id, seen.number)
                 asked = _asked(play, change.id, seen) and (
                     not int(before["Routing_Round__c"] or 0) or _asks_still(play, seen, change.id, back)
@@ -95,6 +97,16 @@ def nobody_twice(play: Play) -> Iterator[str]:
             routed = seen.ours and _moved(change.before, change.after, "Routing_Round__c")
             if after and (former != after["OwnerId"] or routed):
                 given[change.id] = str(after["OwnerId"]) if seen.ours else ""
+            if after and routed:
+                routings[change.id] = str(after["OwnerId"]), seen.at.replace(microsecond=0)
+
+
+def _unheard(play: Play, seen: Seen, lead: Row, last: tuple[str, datetime] | None) -> bool:
+    """Whether people gave the lead on since its last routing, and it is back, and its router cannot know of that."""
+    if last is None or seen.step is None or lead["OwnerId"] != last[0] or not lead["Routing_Expected_Owner__c"]:
+        return False
+    heard = play.witness.steps[seen.step].given.get(lead["Id"])
+    return heard is None or heard < last[1]
 
 
 def _asked(play: Play, lead_id: str, seen: Seen) -> bool:
