@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lead_router.app.ruling import pull_in, push_in
+from lead_router.app.ruling import check_org_in, pull_in, push_in
 from lead_router.app.wiring import Wired
 from lead_router.errors import BadRules
 from lead_router.salesforce.configuration import Intake
@@ -105,6 +105,16 @@ def test_what_is_at_fault_in_the_org_is_told_and_can_be_mended_by_a_push(org, wi
     edit(tmp_path, "name: Everyone", "name: All")
     group = org.insert("Round_Robin_Group__c", Name="Typo", Key__c="a b", Mode__c="Live")
     assert f"group 'Typo' ({group}): its key must be" in refusal(wired, tmp_path)
+
+
+def test_a_member_who_is_an_intake_user_is_named_by_the_check(org, wired):
+    """A router passes that member over, and gives leads to all others."""
+    holder = next(row["Id"] for row in org.rows("User") if row["Username"] == "intake@sim.example")
+    org.insert("Round_Robin_Member__c", Group__c=org.refs["emea"], User__c=holder)
+
+    assert [(one.warning, one.detail) for one in check_org_in(wired) if not one.ok] == [
+        (True, "is an intake user, and gets no lead")
+    ]
 
 
 def test_criteria_that_the_org_no_longer_knows_are_told_with_their_line(org, wired, tmp_path):

@@ -61,6 +61,15 @@ def test_a_user_who_cannot_read_leads_gets_none():
     assert decision.explanation.endswith("Passed over: A: user cannot read leads.")
 
 
+def test_a_member_whose_leads_wait_for_an_owner_gets_none():
+    """What an intake user were given would be given out again, and again."""
+    decision = given(
+        [rep("A"), rep("B", sort_order=1)], None, configuration(intake_owners=frozenset({INTAKE, user("A")}))
+    )
+    assert decision.owner_id == user("B")
+    assert decision.explanation.endswith("Passed over: A: is an intake user: leads would go round for ever.")
+
+
 def test_the_ledger_names_who_was_passed_over_in_the_order_of_their_turns():
     """A rep's "why not me?": each reason in words, who would have come first first, the paused last."""
     absent = {user("D"): (Absence(user("D"), NOW, datetime(2026, 12, 4, 9, tzinfo=UTC)),)}

@@ -283,6 +283,12 @@ def _members(group: Group, configuration: Configuration, snapshot: Snapshot) -> 
             yield Finding(name, ok=False, warning=True, detail=f"can never be on duty: {off.text}", remedy=remedy)
         if not one.reads_leads:
             yield Finding(name, ok=False, warning=True, detail="cannot read leads", remedy="give the user that right")
+        if one.user_id in configuration.intake_owners:
+            detail, remedy = (
+                "is an intake user, and gets no lead",
+                "take it out of LEAD_ROUTER_INTAKE_USERS or the group",
+            )
+            yield Finding(name, ok=False, warning=True, detail=detail, remedy=remedy)
         try:
             compile_where(one.accepts, configuration.field_types or None)
         except BadCriteria as fault:

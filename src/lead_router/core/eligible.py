@@ -77,6 +77,8 @@ def refusal(member: Member, lead: Lead, moment: Moment, book: Rulebook) -> str |
     """Why the member may not have this lead, whenever it comes."""
     if not member.reads_leads:
         return "user cannot read leads"
+    if member.user_id in book.intake_owners:
+        return "is an intake user: leads would go round for ever"
     if not member.accepts.strip():
         return None
     accepts = accepted(member.accepts, book.types)
