@@ -25,6 +25,7 @@ class Breaker:
         self._until = 0.0
         self._trips = 0
         self._tried = False
+        self._spares = True
         self._why: str | None = None
         self._why_until = 0.0
 
@@ -32,6 +33,11 @@ class Breaker:
         """Seconds until claiming is allowed again; 0 when it is."""
         with self._lock:
             return self._open_s()
+
+    def spared_s(self) -> float:
+        """Seconds until the org may be asked again for what does not depend on the configuration in force."""
+        with self._lock:
+            return self._open_s() if self._spares else 0.0
 
     def closed(self) -> bool:
         """Whether the last that was heard of the service was no fault of it."""
@@ -50,9 +56,13 @@ class Breaker:
             self._tried = self._trips > 0
             return True
 
-    def trip(self, at_least_s: float = 0.0, *, why: str = "") -> float:
-        """Open for `at_least_s` or the next doubled delay, whichever is longer; the answer is that delay in seconds."""
+    def trip(self, at_least_s: float = 0.0, *, why: str = "", spares: bool = True) -> float:
+        """Open for `at_least_s` or the next doubled delay, whichever is longer; the answer is that delay in seconds.
+
+        Without `spares` the org answers, and only what it is asked for with the configuration in force is at fault.
+        """
         with self._lock:
+            self._spares = spares or (self._spares and self._open_s() > 0)
             delay = max(at_least_s, min(CAP_S, FIRST_S * 2.0**self._trips))
             self._trips = min(self._trips + 1, 16)
             self._until = max(self._until, self._monotonic() + delay)
@@ -71,7 +81,13 @@ class Breaker:
             self._trips = 0
             self._until = 0.0
             self._tried = False
+            self._spares = True
             self._why = None
+
+    def cured(self) -> None:
+        """Another configuration is in force: close it, where the former one may have opened it."""
+        if not self._spares:
+            self.close()
 
     def pass_on(self) -> None:
         """There was nothing to try: the next who asks may."""

@@ -99,13 +99,14 @@ class Upkeep:
         LoginRefused while the org refuses the login.
 
         Each part is tried, whatever befell the one before; what failed is due again at the next step, so that a fault
-        does not hide behind steps that do nothing. While the breaker is open the org is asked for nothing. A login that
-        is refused opens it; the first answer after that closes it, so that routing goes on at once.
+        does not hide behind steps that do nothing. While the breaker is open the org is asked for nothing, but for the
+        configuration where that may have opened it: another one closes it. A login that is refused opens it, too; the
+        first answer after that closes it. Then routing goes on at once.
         """
         busy, faults = False, list[Exception]()
         for part in (self._reload, self._sweep, self._forget):
             asks_org = part != self._forget
-            if asks_org and self._breaker.open_s() > 0:
+            if asks_org and (self._breaker.spared_s() if part == self._reload else self._breaker.open_s()) > 0:
                 continue
             try:
                 did = part()
@@ -167,8 +168,9 @@ class Upkeep:
             _log.info("configuration_accepted")
         self._fault = ""
         if self._current.replace(configuration):
-            rules, warnings = len(configuration.rules), list(configuration.warnings)
-            _log.info("configuration_changed", told_by=reason, rules=rules, warnings=warnings)
+            told = {"rules": len(configuration.rules), "warnings": list(configuration.warnings)}
+            _log.info("configuration_changed", told_by=reason, **told)
+            self._breaker.cured()
             self._ask_anew = True
         if self._ask_anew:
             self._store.request_sweep("configuration changed")
@@ -183,8 +185,7 @@ class Upkeep:
         self._unmade = reason = self._store.take_sweep(every_s=self._sweep_every_s)
         if reason is None:
             return False
-        seen = found = 0
-        missed = 0
+        seen = found = missed = 0
         self._kept_at = self._monotonic()
         moments: list[datetime] = []
         self._unshown.begin()
@@ -258,10 +259,8 @@ class Upkeep:
     ) -> tuple[frozenset[str], set[str]]:
         """Leads that have a job already; a dead or discarded one only as long as nobody has touched its lead since.
 
-        The second are those whose leads somebody has.
-
-        A discard stands, though a later job ended: such a job has routed the lead, or found that somebody took it, and
-        without a person's change it would not be unassigned again.
+        The second are those whose leads somebody has. A discard stands, though a later job ended: such a job has routed
+        the lead, or found that somebody took it, and without a person's change it would not be unassigned again.
         """
         ids = [lead.id for lead in page]
         unfinished = self._store.open_leads(ids)

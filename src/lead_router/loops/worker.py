@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import structlog
 
 from lead_router.core.backoff import backoff_s
-from lead_router.errors import Ending, LeadRouterError, RateLimited, StoreUnavailable, Transient
+from lead_router.errors import ContractMismatch, Ending, LeadRouterError, RateLimited, StoreUnavailable, Transient
 from lead_router.loops.breaker import Breaker
 from lead_router.loops.capping import REROUTES_MAX
 from lead_router.loops.current import Current
@@ -171,10 +171,15 @@ class Worker:
             case RateLimited(retry_after=retry_after):
                 # Routers that met the limit together must not meet it together again.
                 delay = self._breaker.trip(retry_after * self._dice.uniform(1.0, BURST_SPREAD), why=why)
+            case ContractMismatch():
+                # The configuration may ask for what the org has no more, as a field that was deleted.
+                self._current.outdate("what it asks for was refused")
+                delay = self._breaker.trip(why=why, spares=False)
             case _:
                 delay = self._breaker.trip(why=why)
         _log.warning("service_faulted", kind=kind, error=str(fault), released=len(routing.open), delay_s=delay)
-        self._store.end([(job, Release(delay, why, keeps_place=True)) for job in routing.open.values()])
+        after_s = 0.0 if isinstance(fault, ContractMismatch) else delay  # mended, nothing is to wait
+        self._store.end([(job, Release(after_s, why, keeps_place=True)) for job in routing.open.values()])
 
     def _unfit_now(self) -> set[str]:
         """Owners that Salesforce refused lately; all are tried again after a while, as a person may have helped."""

@@ -98,7 +98,8 @@ REMEDIES: Mapping[str, str] = {
     "DUPLICATES_DETECTED": "let the duplicate rule allow the integration user, or exclude it from the rule",
     "INSUFFICIENT_ACCESS_OR_READONLY": "give the integration user the permission set Lead_Router_Integration",
     "ENTITY_IS_LOCKED": "an approval process holds the record: approve, reject or recall it",
-    "INVALID_FIELD": "deploy salesforce_metadata and give the integration user its permission set",
+    "INVALID_FIELD": "deploy salesforce_metadata and give the integration user its permission set; correct rules and "
+    "members that name a field which is gone",
     "INVALID_TYPE": "deploy salesforce_metadata and give the integration user its permission set",
     "INVALID_FIELD_FOR_INSERT_UPDATE": "give the integration user the permission set Lead_Router_Integration",
     "STORAGE_LIMIT_EXCEEDED": "free data storage in the org",

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from lead_router.core.ids import to18
 from lead_router.core.keys import lead_key
 from lead_router.core.model import Batch, Configuration, Group, Lead, Match, Mode, Snapshot
-from lead_router.errors import BadCriteria, Misconfigured
+from lead_router.errors import BadCriteria, ContractMismatch, Misconfigured
 from lead_router.ports import MARKS_MAX, Fill, LeadMoved, Mark, Overridden, Receipt, Refusal, Unfilled
 from lead_router.salesforce import activities, filling, marking, matching, queries, records, sweeping
 from lead_router.salesforce.commit import receipt
@@ -102,7 +102,11 @@ class SalesforceOrg:
         with self._lock:
             known = self._people
         taken_at, ledger = self._now(), ledger_parts(ids, keys)
-        rows = read(self._rest, [*_parts(configuration, ids), *ledger])
+        try:
+            rows = read(self._rest, [*_parts(configuration, ids), *ledger])
+        except ContractMismatch:
+            self._types_of = ""  # a field may be gone: it is described anew for the next configuration
+            raise
         leads = {lead.id: lead for lead in (records.lead(row) for row in rows.get("leads", ()))}
         groups = records.groups(rows["groups"], rows["members"])
         self._groups = {group_id: told(group, known) for group_id, group in groups.items()}
