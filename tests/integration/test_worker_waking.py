@@ -11,6 +11,7 @@ from lead_router.core.ids import to18
 from lead_router.loops.current import Current
 from lead_router.loops.intake import Intake
 from lead_router.ports import Change, Delivery, Release
+from lead_router.salesforce.configuration import Intake as IntakeSettings
 from org_simulator.removing import undelete
 from org_simulator.switches import Switches
 from support.databases import CHANNEL, ORG, Database, lead_id, new_job
@@ -72,6 +73,23 @@ def test_a_corrected_lead_is_routed_at_once(rig: Rig):
     listens(rig, life)
 
     assert (rig.owner(lead), rig.outcomes(), rig.turns()) == ("Yui", ["assigned"], [1])
+
+
+def test_a_lead_that_comes_to_wait_for_an_owner_by_a_change_is_routed_at_once(tmp_path):
+    """P46: it was in the intake, and met the definition of unassigned only later; others that change do not."""
+    rig = Rig(tmp_path, intake=IntakeSettings(unassigned="Rating = 'Hot'"))
+    try:
+        life = Life(rig)
+        leads = [rig.rest_org.lead() for _ in range(2)]
+        listens(rig, life)
+        before = rig.turns()
+        for lead, rating in zip(leads, ("Hot", "Cold"), strict=True):
+            rig.rest_org.update(lead, Rating=rating)
+        listens(rig, life)
+    finally:
+        rig.close()
+
+    assert (before, rig.turns(), rig.owner(leads[0])) == ([], [1], "Ann")
 
 
 def test_a_change_that_helps_nothing_costs_one_read_and_no_write(rig: Rig):

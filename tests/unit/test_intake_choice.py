@@ -107,6 +107,15 @@ def test_where_no_group_reroutes_changed_fields_ask_nothing():
     assert cause_of(_change("UPDATE", Country="JP"), kept) is None
 
 
+@pytest.mark.parametrize("configuration", [CONFIGURATION, REROUTING], ids=["kept", "re-routing"])
+def test_a_change_of_what_says_which_leads_wait_asks(configuration):
+    """P46: a lead of the intake that comes to meet the definition is new from then on."""
+    narrowed = replace(configuration, unassigned="Rating = 'Hot'")
+    assert cause_of(_change("UPDATE", Rating="Hot"), narrowed) is Cause.WAITING
+    assert cause_of(_change("UPDATE", Rating="Hot"), configuration) is None
+    assert cause_of(_change("UPDATE", Rating="Hot", OwnerId=PERSON), narrowed) is None
+
+
 def test_a_creation_has_one_name_however_it_is_told():
     """A26: an event and its gap event are one job; the key names the record."""
     told = {

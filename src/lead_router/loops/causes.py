@@ -37,7 +37,14 @@ def cause_of(change: Change, configuration: Configuration) -> Cause | None:
         return None  # someone gave it to someone, whatever else was changed with it
     if to_intake or status_asks:
         return Cause.WAITING if to_intake else Cause.STATUS
-    return Cause.CHANGED if reroutes(configuration) and _rules_read(change.changed_fields, configuration) else None
+    return _by_its_fields(change, configuration)
+
+
+def _by_its_fields(change: Change, configuration: Configuration) -> Cause | None:
+    if reroutes(configuration) and _touches(change.changed_fields, _read_by_rules(configuration)):
+        return Cause.CHANGED
+    unassigned = rulebook(configuration).unassigned.fields
+    return Cause.WAITING if _touches(change.changed_fields, (path.lower() for path in unassigned)) else None
 
 
 def unassigned_under(change: Change, configuration: Configuration) -> str | None:
@@ -64,13 +71,18 @@ def takes_back(configuration: Configuration) -> bool:
     return set_back or reroutes(configuration) or bool(watched(configuration))
 
 
-def _rules_read(changed: Iterable[str], configuration: Configuration) -> bool:
-    """Whether a rule's criteria ask for one of the fields; formula fields are in no event and never seen to change."""
+def _read_by_rules(configuration: Configuration) -> set[str]:
+    """What the rules' criteria ask for, in lower case."""
     book = rulebook(configuration)
     read = {path.lower() for rule in book.rules for path in rule.criteria.fields}
     scoring = configuration.scoring
     if scoring is not None and any(name.lower() in read for name in scoring.names):
         read |= {path.lower() for path in fields_of(scoring, book.types)}
+    return read
+
+
+def _touches(changed: Iterable[str], read: Iterable[str]) -> bool:
+    """Whether a field was changed that criteria ask for; formula fields are in no event and never seen to change."""
     names = {_stored(path) for path in read}
     if "name" in names:
         names |= _PARTS_OF_NAME
