@@ -215,8 +215,8 @@ MUTATIONS = (
     Mutation(
         "no-sweep",
         "loops/upkeep.py",
-        "        if reason is None:\n            return False\n        seen = found = 0",
-        "        if reason is None or reason:\n            return False\n        seen = found = 0",
+        "        if reason is None:\n            return False\n        seen = found = missed = 0",
+        "        if reason is None or reason:\n            return False\n        seen = found = missed = 0",
     ),
     Mutation(
         "gap-without-sweep",
@@ -245,13 +245,13 @@ MUTATIONS = (
     Mutation(
         "no-release-of-claims",
         "loops/worker.py",
-        "        self._store.end([(job, Release(delay, why, keeps_place=True)) for job in routing.open.values()])",
-        "        del delay",
+        "        self._store.end([(job, Release(after_s, why, keeps_place=True)) for job in routing.open.values()])",
+        "        del after_s",
     ),
     Mutation(
         "breaker-for-ever", "loops/breaker.py", "return max(0.0, self._until - self._monotonic())", "return self._until"
     ),
-    Mutation("released-as-retry", "loops/worker.py", "Release(delay, why, keeps_place=True)", "Bury(why)"),
+    Mutation("released-as-retry", "loops/worker.py", "Release(after_s, why, keeps_place=True)", "Bury(why)"),
     Mutation("held-loses-its-place", "jobs/writing.py", '{"keeps": "place"} if keeps_place else {}', "{}"),
     Mutation(
         "sweep-without-lease",
